@@ -188,6 +188,7 @@ function conversation(id: string, events: number, began: number): StandInConvers
       costUsd: '1.0000',
       promptTokens: 1,
       completionTokens: 1,
+      pullRequest: null,
     },
     start: { status: 'READY', steps: [] },
     log: sampleLog(id, events, began),

@@ -41,6 +41,7 @@ import { OrgRest } from './orgs/org-rest.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
 import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { AutomaticPublish } from './pull-requests/automatic-publish.js';
+import { Fixes } from './pull-requests/fixes.js';
 import { Publisher } from './pull-requests/publisher.js';
 import { PullRequestJob } from './pull-requests/pull-request-job.js';
 import { Rest } from './rest/rest.js';
@@ -132,6 +133,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const hookProviders = [...providers.values()].filter(({ codeHost }) => codeHost?.hookDeliveries !== undefined).map(({ id }) => id);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS, hookProviders }, logger);
   const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);
+  const publisher = new Publisher(pool, dispatch, access.ask, clock);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
     saga: new StartSaga(
       pool,
@@ -176,7 +178,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       providers,
       connectionCalls,
       steps,
-      new Publisher(pool, dispatch, access.ask, clock),
+      publisher,
+      new Fixes(pool, queue, ids, clock, publisher),
       clock,
       logger,
     ),

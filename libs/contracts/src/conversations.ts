@@ -3,6 +3,7 @@ import { AgentType } from './agent-terms.js';
 import { ConfirmationMode } from './confirmation.js';
 import { EVENT_KINDS, EXECUTION_STATUSES } from './conversation-event.js';
 import { ConversationBudget, MaxIterations } from './conversation-terms.js';
+import { ChecksSummary, PullRequestStatus, ReviewState } from './pull-requests.js';
 import { RuntimeState } from './runtime-status.js';
 import { StartStatus, StartStep } from './start-task.js';
 
@@ -118,6 +119,20 @@ export const Conversation = z.object({
 });
 export type Conversation = z.infer<typeof Conversation>;
 
+/** The pull request of a conversation, as a list shows it: as last seen. */
+export const ConversationPullRequest = z.object({
+  /** `null`: not opened yet. */
+  number: z.int().nullable(),
+  url: z.string().nullable(),
+  state: PullRequestStatus,
+  draft: z.boolean(),
+  checks: ChecksSummary.shape.state,
+  review: ReviewState,
+  /** `null`: the provider does not say. */
+  conflicts: z.boolean().nullable(),
+});
+export type ConversationPullRequest = z.infer<typeof ConversationPullRequest>;
+
 /** A line of the list: a conversation without its steps and its queue. */
 export const ConversationSummary = Conversation.omit({
   start: true,
@@ -127,6 +142,9 @@ export const ConversationSummary = Conversation.omit({
   agentType: true,
   maxIterations: true,
   maxBudgetUsd: true,
+}).extend({
+  /** The newest, where it has published any. */
+  pullRequest: ConversationPullRequest.nullable().default(null),
 });
 export type ConversationSummary = z.infer<typeof ConversationSummary>;
 

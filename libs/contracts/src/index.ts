@@ -215,6 +215,7 @@ export {
   CONVERSATION_SORTS,
   CONVERSATION_STATUSES,
   Conversation,
+  ConversationPullRequest,
   ConversationStatus,
   ConversationSummary,
   CreateConversation,
@@ -480,7 +481,11 @@ export {
   CHECK_STATES,
   CheckState,
   ChecksSummary,
+  FIX_STOPS,
+  FixPullRequest,
+  type FixStop,
   MAX_CHECKS,
+  MAX_FIXED_CHECKS,
   MergePullRequest,
   PUBLISH_STATES,
   PULL_REQUEST_STATES,
@@ -488,6 +493,7 @@ export {
   PullRequest,
   PullRequestCheck,
   PullRequestChecks,
+  PullRequestFix,
   PullRequestList,
   PullRequestProblem,
   PullRequestStatus,
@@ -604,6 +610,7 @@ export {
 } from './service-accounts.js';
 export { START_STATUSES, StartStatus, StartStep, WorkspaceState } from './start-task.js';
 export { LARGEST_CONVERSATIONS, STORAGE_STATES, Storage, StoredConversation } from './storage.js';
+export { SUGGESTED_KINDS, SuggestedTask, SuggestedTasks } from './suggested-tasks.js';
 export { ToldBrake } from './told-brake.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
 export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';

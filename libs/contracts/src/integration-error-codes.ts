@@ -212,6 +212,12 @@ export const INTEGRATION_ERRORS = {
     retry: 'never',
     nextStep: 'Have somebody with write access to the repository do it, or give the linked account access at the git host.',
   },
+  'pull-request.nothing-to-fix': {
+    status: 409,
+    title: 'Nothing stands against the pull request',
+    retry: 'never',
+    nextStep: 'Look at the pull request again: the checks that failed, or the conflicts, are not there any more.',
+  },
   'pull-request.nothing-new': {
     status: 409,
     title: 'There is nothing to publish',

@@ -73,6 +73,10 @@ export const ConnectionSettings = z.strictObject({
   /** Of a git host: whether what a thread there asked for is published when the agent has finished, or waits until somebody asks. */
   publish: z.enum(['automatic', 'offered']).default('automatic'),
   processors: ThreadProcessors.prefault({}),
+  /** Of a git host: whether Slipway has failed checks of its pull requests fixed by itself, or offers it. */
+  fixChecks: z.enum(['automatic', 'offered']).default('offered'),
+  /** Most rounds that it makes by itself on one pull request. */
+  fixRounds: z.int().min(1).max(10).default(2),
 });
 export type ConnectionSettings = z.infer<typeof ConnectionSettings>;
 

@@ -41,6 +41,7 @@ import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
 import { settingsOperations } from './operations/settings.js';
 import { storageOperations } from './operations/storage.js';
+import { suggestedTaskOperations } from './operations/suggested-tasks.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -350,6 +351,7 @@ export const operations = {
   ...linkedAccountOperations,
   ...connectionAuthorizationOperations,
   ...repositoryOperations,
+  ...suggestedTaskOperations,
   ...callbackOperations,
   ...invitationOperations,
   ...domainOperations,

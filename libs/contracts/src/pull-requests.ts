@@ -24,6 +24,8 @@ export type PullRequestCheck = z.infer<typeof PullRequestCheck>;
 
 /** Most checks that are kept of a commit. */
 export const MAX_CHECKS = 100;
+/** Most failed checks that one message is about: each brings its log. */
+export const MAX_FIXED_CHECKS = 5;
 
 /** All checks together: one that failed outweighs one that is pending. */
 export const ChecksSummary = z.object({
@@ -34,6 +36,26 @@ export const ChecksSummary = z.object({
   passed: z.int().nonnegative(),
 });
 export type ChecksSummary = z.infer<typeof ChecksSummary>;
+
+/** Why Slipway has stopped to have failed checks fixed by itself, as a sentence for the card. */
+export const FIX_STOPS = {
+  rounds: 'It has made as many rounds by itself as the connection allows, and checks still fail.',
+  unchanged: 'The agent has changed nothing in its last round, and checks still fail.',
+  'no-write-access': 'Who asked for the pull request may not write to the repository any more.',
+  'not-published': 'What the agent changed in its last round could not be published.',
+} as const satisfies Record<string, string>;
+export type FixStop = keyof typeof FIX_STOPS;
+
+/** What the agent was last asked to mend of a pull request. */
+export const PullRequestFix = z.object({
+  what: z.enum(['checks', 'conflicts']),
+  /** `queued`: the message is being made. `asked`: the agent has it. */
+  state: z.enum(['queued', 'asked']),
+  /** Slipway asked by itself, as the connection's settings say. */
+  automatic: z.boolean(),
+  at: z.iso.datetime(),
+});
+export type PullRequestFix = z.infer<typeof PullRequestFix>;
 
 export const REVIEW_STATES = ['none', 'commented', 'approved', 'changes-requested'] as const;
 export const ReviewState = z.enum(REVIEW_STATES);
@@ -80,6 +102,14 @@ export const PullRequest = z.object({
   /** `null`: no merge was asked for. `queued`: it is on its way. */
   merge: z.enum(['queued', 'done', 'refused']).nullable(),
   problem: PullRequestProblem.nullable(),
+  fix: PullRequestFix.nullable().default(null),
+  /** Rounds that Slipway has made by itself on failed checks. */
+  fixRounds: z.int().nonnegative().default(0),
+  /** Why it makes no more of them; `null`: it has not stopped. */
+  fixStopped: z
+    .object({ code: z.enum(Object.keys(FIX_STOPS) as [FixStop, ...FixStop[]]), text: z.string() })
+    .nullable()
+    .default(null),
   publishedAt: z.iso.datetime().nullable(),
   /** When the provider was last asked. */
   refreshedAt: z.iso.datetime().nullable(),
@@ -127,3 +157,11 @@ export const PullRequestChecks = z.object({
   data: z.array(PullRequestCheck),
 });
 export type PullRequestChecks = z.infer<typeof PullRequestChecks>;
+
+/** Asks the agent to mend what stands against the pull request, by a message to its conversation. */
+export const FixPullRequest = z.strictObject({
+  what: z.enum(['checks', 'conflicts']),
+  /** Of `checks`: by their ids; not given: all that have failed. */
+  checks: z.array(z.string().min(1).max(200)).min(1).max(MAX_FIXED_CHECKS).optional(),
+});
+export type FixPullRequest = z.infer<typeof FixPullRequest>;

@@ -1,5 +1,5 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
-export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
+export type { Answer, AnswerAccess, AnswerState, Asked, ReplyAnswers, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
 export type { AppHookState, AppHooks } from './app-hooks/app-hooks.js';
 export type {
   AppAccess,
@@ -17,12 +17,15 @@ export type {
 export { type AskedToken, InstallationTokens } from './apps/installation-tokens.js';
 export { baseUrlOf, deliveriesUrl, isAtHost } from './base-url.js';
 export type {
+  CheckLog,
   CodeHost,
   CommitCheck,
   CommitStatus,
   FolderAt,
   HostTree,
   NewPullRequest,
+  OwnWork,
+  OwnWorkList,
   PageOf,
   Permission,
   Place,
@@ -55,6 +58,7 @@ export type {
 } from './intent.js';
 export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAuthApp } from './linking/account-linking.js';
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
+export { maskedText } from './prompt/masked-text.js';
 export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
 export {
@@ -70,6 +74,7 @@ export {
   type TokenFacts,
 } from './provider.js';
 export { PROVIDERS, type ProviderId } from './providers/index.js';
+export { isOurText } from './reading/reading.js';
 export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
 export { standardHeaders } from './signatures/standard-headers.js';
 export { signedTimeRefusal, verifySignature } from './signatures/verify.js';

@@ -38,6 +38,8 @@ import { CodeHosts } from './repositories/code-hosts.js';
 import { RepositoriesController } from './repositories/repositories.controller.js';
 import { RepositoriesService } from './repositories/repositories.service.js';
 import { RepositoryReferences } from './repositories/repository-references.js';
+import { SuggestedTasksController } from './suggested-tasks/suggested-tasks.controller.js';
+import { SuggestedTasksService } from './suggested-tasks/suggested-tasks.service.js';
 
 const MINUTE_SECONDS = 60;
 /** Of renewing an authorization: an answer that is given up may have ended the tokens that we have. Milliseconds. */
@@ -67,7 +69,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, AppsController, AuthorizationsController, LinkingController, HooksController, RepositoriesController],
+      controllers: [IntegrationsController, AppsController, AuthorizationsController, LinkingController, HooksController, RepositoriesController, SuggestedTasksController],
       // Whoever starts a conversation takes names of repositories.
       global: true,
       exports: [RepositoryReferences, ConnectionCredentials],
@@ -117,6 +119,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         },
         CodeHosts,
         RepositoriesService,
+        SuggestedTasksService,
         RepositoryReferences,
         { provide: KNOWN_PROVIDERS, useValue: providersById(providers) },
       ],

@@ -1,5 +1,6 @@
 import { Controller, Param } from '@nestjs/common';
 import {
+  type FixPullRequest,
   type MergePullRequest,
   operations,
   type Principal,
@@ -30,6 +31,11 @@ export class PullRequestsController {
   @Serves(operations.listPullRequestChecks)
   checks(@Caller() caller: Principal, @Param('conversation') id: string, @Param('number') number: string): Promise<PullRequestChecks> {
     return this.pullRequests.checks(caller, conversationId(id), number);
+  }
+
+  @Serves(operations.fixPullRequest)
+  fix(@Caller() caller: Principal, @Param('conversation') id: string, @Param('number') number: string, @Body() body: FixPullRequest): Promise<PullRequest> {
+    return this.pullRequests.fix(caller, conversationId(id), number, body);
   }
 
   @Serves(operations.mergePullRequest)

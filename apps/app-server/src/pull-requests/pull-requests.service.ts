@@ -1,19 +1,39 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import type { MergePullRequest, Principal, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
+import {
+  type FixPullRequest,
+  MAX_QUEUED_MESSAGES,
+  type MergePullRequest,
+  type Principal,
+  type PublishPullRequest,
+  type PullRequest,
+  type PullRequestChecks,
+  type PullRequestList,
+} from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { findRepositoryPlaces, listPullRequests, type PullRequestRow, requestMerge, requestPublish, toPullRequest } from '@slipway/integrations/pull-requests';
+import {
+  findRepositoryPlaces,
+  listPullRequests,
+  type PullRequestRow,
+  requestFix,
+  requestMerge,
+  requestPublish,
+  toPullRequest,
+} from '@slipway/integrations/pull-requests';
 import { auditOf } from '../audit/audit-statement.js';
+import { assertBudget } from '../budgets/spent-budget.js';
 import type { Config } from '../config.js';
 import { askersOf } from '../confirmation/askers.queries.js';
 import { findConversation, readSandbox } from '../conversations/conversations.queries.js';
+import { queuedOf } from '../conversations/inbox.queries.js';
 import { reachSandbox } from '../conversations/reach-sandbox.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJobAs } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
+import { assertStorage } from '../storage/full-storage.js';
 
 /** What was seen longer ago is looked at again when somebody asks. Milliseconds. */
 const STALE_MS = 30_000;
@@ -81,6 +101,36 @@ export class PullRequestsService {
   }
 
   /**
+   * Wants the agent asked to mend what stands against the pull request. The worker makes the message, with the logs of the git host, and sends it once.
+   * @throws SlipwayError `resource.not-found`, `pull-request.ended`, `pull-request.nothing-to-fix`, `pull-request.no-connection`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted`.
+   */
+  async fix(caller: Principal, id: string, number: string, { what, checks }: FixPullRequest): Promise<PullRequest> {
+    const { orgId, actor } = caller;
+    const found = byNumber(await this.rows(orgId, id), number);
+    assertOpen(found);
+    if (found.connectionId === null) throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
+    if (!standsAgainst(found, what, checks))
+      throw new SlipwayError(
+        'pull-request.nothing-to-fix',
+        what === 'conflicts' ? 'It has no conflicts, as last seen.' : 'None of these checks has failed, as last seen.',
+      );
+    const row = await inOrg(this.pool, orgId, async (client) => {
+      if ((await queuedOf(client, orgId, id)).length >= MAX_QUEUED_MESSAGES)
+        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
+      await assertBudget(client, orgId, actor.id, this.clock.now());
+      await assertStorage(client, orgId);
+      const by = { kind: actor.kind, id: actor.id, label: actor.label };
+      const at = this.clock.now().toISOString();
+      const wanted = await requestFix(client, orgId, found.id, { what, checks: checks ?? null, message: this.ids.uuid(), automatic: false, by, at });
+      if (wanted === null) throw notFound();
+      await this.want(client, wanted);
+      return wanted;
+    });
+    this.jobs.enqueueAs('pull-request', row.id, { orgId, pullRequestId: row.id });
+    return toPullRequest(row);
+  }
+
+  /**
    * Wants a merge at the head that the person saw; the worker asks the git host whether that person may write there.
    * @throws SlipwayError `resource.not-found`, `pull-request.needs-person`, `pull-request.ended`, `pull-request.moved`, `pull-request.no-connection`.
    */
@@ -141,6 +191,12 @@ function byNumber(rows: readonly PullRequestRow[], number: string): PullRequestR
   const found = rows.find((row) => row.number !== null && String(row.number) === number);
   if (found === undefined) throw notFound();
   return found;
+}
+
+function standsAgainst({ conflicts, checkList }: PullRequestRow, what: FixPullRequest['what'], ids: readonly string[] | undefined): boolean {
+  if (what === 'conflicts') return conflicts === true;
+  const failed = checkList.filter(({ state }) => state === 'failure').map((check) => check.id);
+  return ids === undefined ? failed.length > 0 : ids.some((each) => failed.includes(each));
 }
 
 function assertOpen(row: PullRequestRow | undefined): void {

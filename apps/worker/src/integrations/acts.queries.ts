@@ -51,12 +51,12 @@ export async function addMessage(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-  { text, by, thread }: { readonly text: string; readonly by: { id: string; label: string }; readonly thread: MessageThread },
+  { id, text, by, thread }: { readonly id: string; readonly text: string; readonly by: { id: string; label: string }; readonly thread: MessageThread },
 ): Promise<void> {
   await client.query(
     `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread, thread_connection_id, thread_key)
      VALUES ($1, $2, $3, $4, $5, $6, true, $7, $8)`,
-    [randomUUID(), orgId, conversationId, text, by.id, by.label, thread.connectionId, thread.key],
+    [id, orgId, conversationId, text, by.id, by.label, thread.connectionId, thread.key],
   );
 }
 
@@ -95,11 +95,11 @@ export async function want(client: PoolClient, orgId: string, id: string, desire
 export async function recordAct(
   client: PoolClient,
   orgId: string,
-  entry: { id: string; action: string; target: string; by: { id: string; label: string }; detail: Readonly<Record<string, unknown>> },
+  entry: { id: string; action: string; target: string; by: { kind?: string; id: string; label: string }; detail: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   await client.query(
-    `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail) VALUES ($1, $2, 'user', $3, $4, $5, $6, $7::jsonb)`,
-    [entry.id, orgId, entry.by.id, entry.by.label, entry.action, entry.target, JSON.stringify(entry.detail)],
+    `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail) VALUES ($1, $2, $8, $3, $4, $5, $6, $7::jsonb)`,
+    [entry.id, orgId, entry.by.id, entry.by.label, entry.action, entry.target, JSON.stringify(entry.detail), entry.by.kind ?? 'user'],
   );
 }
 

@@ -19,14 +19,21 @@ import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
 import { wantSeenAtOnce } from './answers/answers.queries.js';
+import { type ReviewComment, wantReplies } from './answers/replies.queries.js';
 import { wantAnswers } from './answers/want-answers.js';
 import { endChoice, findChoice, wantChoice } from './choice/choice.queries.js';
 import type { RepositoryChoices } from './choice/repository-choices.js';
 import type { DefaultRepository } from './default-repository.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
-import { promptOfIntent, titleOfIntent } from './prompt.js';
+import { promptOfIntent, reviewCommentsOf, titleOfIntent } from './prompt.js';
 import { NO_CONTEXT, type ThreadReader } from './thread-context.js';
+
+/** What the agent is given, and the line comments that asked for it. */
+interface AskedOfAgent {
+  readonly text: string;
+  readonly comments: readonly ReviewComment[];
+}
 
 type Allowed = Extract<Decision, { state: 'act' }>;
 
@@ -62,14 +69,14 @@ export class Acts {
       act === 'start' ? this.beginning(stored, intent, named, actor.userId, signal) : null,
       act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, intent, act === 'start', signal) : NO_CONTEXT,
     ]);
-    const text = promptOfIntent(intent, randomBytes(16).toString('hex'), context);
+    const asked = { text: promptOfIntent(intent, randomBytes(16).toString('hex'), context), comments: reviewCommentsOf(intent, context) };
     return (client, allowed) => {
       switch (allowed.act) {
         case 'start':
           if (begin === null) throw new Error('a conversation is to start that nobody prepared');
-          return this.start(client, stored, allowed, begin, text);
+          return this.start(client, stored, allowed, begin, asked);
         case 'message':
-          return this.message(client, stored, allowed, null, text);
+          return this.message(client, stored, allowed, null, asked);
         case 'stop':
           return this.stop(client, stored, allowed);
         case 'mute':
@@ -149,20 +156,20 @@ export class Acts {
     return { model, environment: defaultEnvironment, confirmation, repository: url, grant };
   }
 
-  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning, text: string): Promise<Performed> {
+  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning, asked: AskedOfAgent): Promise<Performed> {
     const { orgId, connection } = stored;
     const { intent, actor } = allowed;
     const id = this.ids.uuid();
     const owner = await claimThread(client, orgId, connection.id, intent.thread, id);
     // Another delivery of the thread was first: what is asked for now is one more message there.
-    if (owner !== id) return this.message(client, stored, allowed, owner, text);
+    if (owner !== id) return this.message(client, stored, allowed, owner, asked);
     const by = { id: actor.userId, label: actor.label };
     const message = this.ids.uuid();
     const { repository, grant } = begin;
     const branch = branchOf(intent);
     await insertConversation(client, orgId, {
       id,
-      message: { id: message, text },
+      message: { id: message, text: asked.text },
       by,
       title: titleOfIntent(intent),
       repository,
@@ -180,18 +187,21 @@ export class Acts {
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
     if (repository !== null && grant !== null) await grantRepository(client, orgId, id, grant);
     await markOfThread(client, orgId, message, { connectionId: connection.id, key: intent.thread.key });
+    await wantReplies(client, stored, intent.thread, asked.comments, { conversationId: id, message });
     await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
   }
 
-  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null, text: string): Promise<Performed> {
+  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null, asked: AskedOfAgent): Promise<Performed> {
     const { orgId, connection } = stored;
     const conversationId = owner ?? (await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid()));
     const inbox = await lockInbox(client, orgId, conversationId);
     if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
     if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
     const thread = { connectionId: connection.id, key: intent.thread.key };
-    await addMessage(client, orgId, conversationId, { text, by: { id: actor.userId, label: actor.label }, thread });
+    const message = this.ids.uuid();
+    await addMessage(client, orgId, conversationId, { id: message, text: asked.text, by: { id: actor.userId, label: actor.label }, thread });
+    await wantReplies(client, stored, intent.thread, asked.comments, { conversationId, message });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
     await want(client, orgId, conversationId, 'run', job, makeTraceparent());
     await wantAnswers(client, stored, intent, conversationId);

@@ -1,4 +1,5 @@
-import { type Intent, type Passage, promptOf, type ThreadPassage } from '@slipway/integrations';
+import { type Intent, type Passage, promptOf, type Said, type ThreadPassage } from '@slipway/integrations';
+import type { ReviewComment } from './answers/replies.queries.js';
 import { NO_CONTEXT, type ThreadContext } from './thread-context.js';
 
 /** Most of one text that an agent is given of a delivery. Characters. */
@@ -26,7 +27,7 @@ export function promptOfIntent(
   context: ThreadContext = NO_CONTEXT,
 ): string {
   const what = SUBJECT[thread.kind];
-  const isAsked = ({ lines, passage }: ThreadContext['said'][number]): boolean => linesApart === true && lines !== null && passage.author.id === actor.id;
+  const isAsked = (each: ThreadContext['said'][number]): boolean => isAskedOnLine({ actor, linesApart }, each);
   const asked = [instruction.text.trim(), ...context.said.filter(isAsked).map(({ lines, passage }) => `${placeOf(lines)}: ${cut(passage.text.trim())}`)]
     .filter((words) => words !== '')
     .join('\n\n');
@@ -66,6 +67,18 @@ export function promptOfIntent(
     fence,
     outsiders: false,
   }).text;
+}
+
+/** Of a provider that sends a review without its line comments. */
+function isAskedOnLine({ actor, linesApart }: { actor: Intent['actor']; linesApart?: true | undefined }, { lines, passage }: Said): boolean {
+  return linesApart === true && lines !== null && passage.author.id === actor.id;
+}
+
+/** Line comments that are part of what is asked for: each is answered below itself. */
+export function reviewCommentsOf(intent: Intent, { said }: ThreadContext): ReviewComment[] {
+  const { review } = intent;
+  const own = review === null ? [] : [{ id: review.commentId, threadOf: review.inReplyTo ?? review.commentId }];
+  return [...own, ...said.filter((each) => isAskedOnLine(intent, each)).map(({ passage: { id } }) => ({ id, threadOf: id }))];
 }
 
 function placeOf(lines: ThreadContext['said'][number]['lines']): string {

@@ -180,7 +180,7 @@ describe('the rest of a thread', () => {
     expect(await texts(false)).toEqual(['Long ago.', 'Since then.']);
     const ask = (key: string): Promise<void> =>
       inOrg(pool, ORG, (client) =>
-        addMessage(client, ORG, id, { text: 'asked there', by: { id: 'u', label: 'u' }, thread: { connectionId: CONNECTION, key } }),
+        addMessage(client, ORG, id, { id: randomUUID(), text: 'asked there', by: { id: 'u', label: 'u' }, thread: { connectionId: CONNECTION, key } }),
       );
     await ask('another');
     expect(await texts(false)).toHaveLength(2);

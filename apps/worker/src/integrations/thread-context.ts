@@ -1,5 +1,5 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { type Actor, type Authority, type Intent, type Provider, ProviderRefusal, type Said } from '@slipway/integrations';
+import { type Actor, type Authority, type Intent, isOurText, type Provider, ProviderRefusal, type Said } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { Logger } from '@slipway/telemetry';
 import { lastAskedInThread } from './acts.queries.js';
@@ -80,7 +80,7 @@ export class ThreadReader {
 
 /** Of the thread, beside the words that started this and our own reports, and since then. */
 function isOf({ passage, lines }: Said, intent: Intent, since: Date | null, { own }: StoredConnection): boolean {
-  if (own.ids.includes(passage.author.id) || (passage.text.trim() === '' && lines === null)) return false;
+  if (own.ids.includes(passage.author.id) || isOurText(passage.text) || (passage.text.trim() === '' && lines === null)) return false;
   if (passage.id === intent.instruction.id || (passage.text === intent.instruction.text && passage.author.id === intent.actor.id)) return false;
   return since === null || passage.createdAt === null || Date.parse(passage.createdAt) > since.getTime() - CLOCKS_MS;
 }

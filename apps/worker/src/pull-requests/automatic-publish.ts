@@ -4,6 +4,7 @@ import { findRepositoryPlaces, listPullRequests, requestPublish } from '@slipway
 import type { Queue } from '@slipway/queue';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import { recordAct } from '../integrations/acts.queries.js';
+import { handledReplies, markHandled, readyReplies } from '../integrations/answers/replies.queries.js';
 import { asksToPublish, readChangesCount, wantPullRequestJob } from './pull-requests.queries.js';
 
 /**
@@ -28,13 +29,22 @@ export class AutomaticPublish {
   }
 
   private async want(client: PoolClient, { orgId, id }: ConversationRow, repository: string): Promise<string | null> {
+    await markHandled(client, orgId, id);
     const [place] = await findRepositoryPlaces(client, orgId, repository);
-    if (place === undefined || place.connection.settings.publish === 'offered') return null;
-    const asked = await asksToPublish(client, orgId, id, place.connection.id);
-    if (asked === null || (await readChangesCount(client, orgId, id)) === 0) return null;
+    if (place === undefined) return null;
+    // Nothing will be pushed for what asked.
+    if ((await readChangesCount(client, orgId, id)) === 0) {
+      await readyReplies(client, orgId, id, await handledReplies(client, orgId, id), null);
+      return null;
+    }
     const before = (await listPullRequests(client, orgId, id)).find((row) => row.host === place.connection.host && row.repository === place.repository);
+    const asked = await asksToPublish(client, orgId, id, place.connection.id, before?.fix?.message ?? null);
+    if (asked === null) return null;
+    // A round that Slipway made by itself ends with a push, or there is nothing for the checks to look at.
+    const ownRound = asked.message === before?.fix?.message && before.fix.automatic;
+    if (place.connection.settings.publish === 'offered' && !ownRound) return null;
     if (before?.state === 'closed' || before?.state === 'merged' || before?.wanted.message === asked.message) return null;
-    const by = { kind: 'user', id: asked.userId, label: asked.label };
+    const by = asked.message === before?.fix?.message ? before.fix.by : { kind: 'user', id: asked.userId, label: asked.label };
     const page = this.publicUrl === null ? null : new URL(`/${orgId}/conversations/${id}`, this.publicUrl).href;
     const wanted = { draft: before?.draft ?? true, allowProtectedPaths: false, by, page, at: this.clock.now().toISOString(), message: asked.message };
     const made = await requestPublish(client, orgId, { id: this.ids.uuid(), conversationId: id, place, wanted });

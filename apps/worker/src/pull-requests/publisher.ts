@@ -9,6 +9,7 @@ import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
+import { handledReplies, readyReplies } from '../integrations/answers/replies.queries.js';
 import type { AskWriteAccess } from '../integrations/write-access.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
 import { BUNDLES, SandboxReads } from '../peers/sandbox-reads.js';
@@ -74,6 +75,8 @@ export class Publisher {
     if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
     if (agent === null || conversation.sandboxStatus !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
+    // What they asked for is in the workspace as it is now.
+    const replies = await inOrg(this.pool, row.orgId, (client) => handledReplies(client, row.orgId, row.conversationId));
     const [person, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
     // An app commits as itself, with who asked beside it: nobody can then say that the user has signed what the app has pushed.
     const author = bot ?? person;
@@ -94,7 +97,10 @@ export class Publisher {
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
     const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
-    await inOrg(this.pool, row.orgId, (client) => bindThread(client, row, place.connection.id, { ...pull.thread, url, title }));
+    await inOrg(this.pool, row.orgId, async (client) => {
+      await bindThread(client, row, place.connection.id, { ...pull.thread, url, title });
+      await readyReplies(client, row.orgId, row.conversationId, replies, pushed.headSha ?? null);
+    });
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }
 

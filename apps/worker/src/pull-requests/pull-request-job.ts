@@ -15,6 +15,7 @@ import { BAD_TOKEN } from '../integrations/write-access.js';
 import { needAttention } from '../integrations/write-access.queries.js';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
 import type { StartSteps } from '../start/start-steps.js';
+import type { Fixes } from './fixes.js';
 import { Later, outcomeOf } from './outcome.js';
 import type { ConnectedHost, Publisher, PublishPlace } from './publisher.js';
 import { lookAt } from './pull-request-state.js';
@@ -41,6 +42,7 @@ export class PullRequestJob {
     private readonly calls: ConnectionCalls,
     private readonly steps: StartSteps,
     private readonly publisher: Publisher,
+    private readonly fixes: Fixes,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -91,23 +93,27 @@ export class PullRequestJob {
     }
     const place: PublishPlace = { connection, host, conversation, agent: this.steps.agentOf(conversation), signal };
     let change: PullRequestChange = {};
+    let now = row;
     try {
       if (row.wantedVersion > row.doneVersion) {
         change = { ...(await this.publisher.publish(row, place)), doneVersion: row.wantedVersion, publish: 'done', problem: null };
         this.logger.info({ pull_request: row.id, conversation_id: row.conversationId, number: change.number }, 'pull request published');
       }
-      const now = { ...row, ...change };
-      if (now.mergeWanted !== null && now.number !== null) change = { ...change, ...(await this.merge({ ...now, number: now.number }, place)) };
+      const pushed = { ...row, ...change };
+      if (pushed.mergeWanted !== null && pushed.number !== null) change = { ...change, ...(await this.merge({ ...pushed, number: pushed.number }, place)) };
       const after = { ...row, ...change };
       if (after.number !== null) change = { ...change, ...(await lookAt(host.calls, { ...after, number: after.number }, this.clock.now())) };
+      const seen = { ...row, ...change };
+      if (seen.number !== null && (await this.fixes.bring({ ...seen, number: seen.number }, place)))
+        now = (await inOrg(this.pool, row.orgId, (client) => findPullRequest(client, row.orgId, row.id))) ?? row;
       // What has just been pushed is not looked at by everybody yet.
       if (change.doneVersion !== undefined && change.conflicts !== false) await this.again(row, SETTLES_MS);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProviderRefusal && error.kind === 'credential') await needAttention(this.pool, row.orgId, connection.id, host.tokenId, BAD_TOKEN);
-      return this.refused(row, change, error, connection.host);
+      return this.refused(now, change, error, connection.host);
     }
-    await this.write(row, change);
+    await this.write(now, change);
     return null;
   }
 
@@ -154,6 +160,7 @@ export class PullRequestJob {
       problem,
       ...(row.wantedVersion > row.doneVersion ? { publish: 'failed' as const, doneVersion: row.wantedVersion } : {}),
       ...(row.mergeWanted === null ? {} : { merge: 'refused' as const, mergeWanted: null }),
+      ...(row.fixWanted === null ? {} : { fixWanted: null }),
     };
   }
 
@@ -173,8 +180,10 @@ export class PullRequestJob {
 }
 
 /** When what is not done yet was asked for. */
-const askedAt = ({ wanted, mergeWanted }: PullRequestRow): number => Math.max(Date.parse(wanted.at), Date.parse(mergeWanted?.at ?? wanted.at));
-const wants = ({ wantedVersion, doneVersion, mergeWanted }: PullRequestRow): boolean => wantedVersion > doneVersion || mergeWanted !== null;
+const askedAt = ({ wanted, mergeWanted, fixWanted }: PullRequestRow): number =>
+  Math.max(...[wanted.at, mergeWanted?.at, fixWanted?.at].flatMap((at) => (at === undefined ? [] : [Date.parse(at)])));
+const wants = ({ wantedVersion, doneVersion, mergeWanted, fixWanted }: PullRequestRow): boolean =>
+  wantedVersion > doneVersion || mergeWanted !== null || fixWanted !== null;
 
 /** The database gives keys back in its own order. */
 function canonical(value: unknown): string {

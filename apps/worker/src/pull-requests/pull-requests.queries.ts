@@ -24,12 +24,15 @@ const COLUMNS = {
   mergeWanted: 'merge_wanted',
   merge: 'merge',
   problem: 'problem',
-  replies: 'replies',
+  fixWanted: 'fix_wanted',
+  fix: 'fix',
+  fixRounds: 'fix_rounds',
+  fixStopped: 'fix_stopped',
   told: 'told',
   publishedAt: 'published_at',
   refreshedAt: 'refreshed_at',
 } as const satisfies Partial<Record<keyof PullRequestRow, string>>;
-const JSON_COLUMNS: ReadonlySet<string> = new Set(['checks', 'checkList', 'mergeWanted', 'problem', 'replies', 'told']);
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['checks', 'checkList', 'mergeWanted', 'problem', 'fixWanted', 'fix', 'told']);
 
 /** What the worker writes of a pull request; what it leaves out stays. */
 export type PullRequestChange = Partial<Pick<PullRequestRow, keyof typeof COLUMNS>>;
@@ -126,17 +129,26 @@ export interface AskedInThread {
   readonly label: string;
 }
 
-/** The last message to the agent, if it came from a thread of this connection; `null`: it came from elsewhere. */
-export async function asksToPublish(client: PoolClient, orgId: string, conversationId: string, connectionId: string): Promise<AskedInThread | null> {
-  const { rows } = await client.query<AskedInThread & { fromThread: boolean | null }>({
+/**
+ * The last message to the agent, if it came from a thread of this connection, or is the one that asked to mend the pull request; `null`: it came from elsewhere.
+ * @param fix id of that message.
+ */
+export async function asksToPublish(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  connectionId: string,
+  fix: string | null,
+): Promise<AskedInThread | null> {
+  const { rows } = await client.query<AskedInThread & { asks: boolean | null }>({
     name: 'asks-to-publish',
-    text: `SELECT m.id AS message, m.created_by AS "userId", m.created_by_label AS label, m.from_thread AS "fromThread" FROM (
-             SELECT event_id FROM app.event WHERE org_id = $1 AND conversation_id = $2 AND kind = 'MessageEvent' AND (event -> 'source')::text = '"user"' ORDER BY seq DESC LIMIT 1
-           ) e JOIN app.inbox_message m ON m.org_id = $1 AND m.id = e.event_id
-           WHERE EXISTS (SELECT 1 FROM app.integration_thread t WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3)`,
-    values: [orgId, conversationId, connectionId],
+    text: `SELECT m.id AS message, m.created_by AS "userId", m.created_by_label AS label, m.id::text = $4::text OR (m.from_thread
+             AND EXISTS (SELECT 1 FROM app.integration_thread t WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3)) AS asks
+           FROM (SELECT event_id FROM app.event WHERE org_id = $1 AND conversation_id = $2 AND kind = 'MessageEvent' AND (event -> 'source')::text = '"user"' ORDER BY seq DESC LIMIT 1
+           ) e JOIN app.inbox_message m ON m.org_id = $1 AND m.id = e.event_id`,
+    values: [orgId, conversationId, connectionId, fix],
   });
-  return rows[0]?.fromThread === true ? rows[0] : null;
+  return rows[0]?.asks === true ? rows[0] : null;
 }
 
 /** Files that the workspace had changed when it was last looked at. */

@@ -344,6 +344,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'PullRequestCheck.name': 'tests',
   'PullRequestCheck.description': '212 passed',
   'PullRequestCheck.url': 'https://github.com/acme/shop/actions/runs/4',
+  'FixPullRequest.check': 'run-31415926',
   'PublishPullRequest.title': 'Mend the login',
   'PublishPullRequest.body': 'It failed on Mondays.',
   'PublishPullRequest.base': 'main',

@@ -1,5 +1,5 @@
 import type { Operation } from '../operations.js';
-import { MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../pull-requests.js';
+import { FixPullRequest, MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../pull-requests.js';
 
 const PULL_REQUESTS = '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests';
 const PULL_REQUEST = `${PULL_REQUESTS}/{number}`;
@@ -49,6 +49,27 @@ export const pullRequestOperations = {
     response: PullRequestChecks,
     idempotency: 'idempotent',
     errors: [],
+  },
+  fixPullRequest: {
+    id: 'conversations.pull-requests.fix',
+    method: 'POST',
+    path: `${PULL_REQUEST}/fix`,
+    summary: 'Send the agent what stands against a pull request: failed checks with their logs, or conflicts; the answer comes before it is done',
+    permission: 'conversation:write',
+    status: 202,
+    body: FixPullRequest,
+    response: PullRequest,
+    // While one is on its way, another changes nothing.
+    idempotency: 'idempotent',
+    errors: [
+      ...CHANGE,
+      'pull-request.ended',
+      'pull-request.nothing-to-fix',
+      'pull-request.no-connection',
+      'conversation.queue-full',
+      'budget.exhausted',
+      'storage.exhausted',
+    ],
   },
   mergePullRequest: {
     id: 'conversations.pull-requests.merge',

@@ -53,6 +53,15 @@ export interface ThreadAnswers {
   link?(place: Thread['place'], link: ThreadLink): Promise<void>;
   /** Moves the ticket of the thread. No-op when it is there, or further. Missing: the thread has no ticket. */
   move?(place: Thread['place'], stage: TicketStage): Promise<void>;
+  /** Answers below one line comment of a change; missing where a provider has none, or is not answered there yet. */
+  readonly replies?: ReplyAnswers;
+}
+
+export interface ReplyAnswers {
+  post(place: Thread['place'], commentId: string, answer: Answer): Promise<Written>;
+  find(place: Thread['place'], commentId: string, marker: string): Promise<Written | null>;
+  /** Says that what the comment asked for is done. No-op when it is resolved. */
+  resolve(place: Thread['place'], commentId: string): Promise<void>;
 }
 
 /** How a provider is called for answers. */
@@ -71,6 +80,8 @@ export interface AnswerAccess {
   readonly follows?: (place: Thread['place']) => boolean;
   /** What else a thread shows beside reaction and comment: `link` and `move` of its calls. */
   readonly effects?: readonly ('link' | 'move')[];
+  /** Its calls have `replies`. */
+  readonly replies?: true;
   /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */
   readonly pace: { readonly burst: number; readonly everyMs: number };
 }

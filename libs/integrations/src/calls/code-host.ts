@@ -53,6 +53,34 @@ export interface CommitCheck {
   readonly url: string | null;
 }
 
+/** What a check has written down, as far as the host gives it. */
+export interface CheckLog {
+  /** The end of it, which has the failure. Hostile. */
+  readonly text: string;
+  /** There was more before it. */
+  readonly cut: boolean;
+}
+
+/** What waits for a user at a git host. */
+export interface OwnWork {
+  readonly kind: 'red-default-branch' | 'conflicts' | 'failing-checks' | 'unresolved-comments' | 'issue';
+  readonly repository: FullName;
+  /** Of the pull request or issue; `null`: it is about the default branch. */
+  readonly number: number | null;
+  readonly title: string;
+  readonly url: string | null;
+  /** The head of the pull request, or the default branch; `null`: an issue. */
+  readonly branch: string | null;
+  /** What the issue says. Hostile. */
+  readonly text: string;
+}
+
+export interface OwnWorkList {
+  readonly items: readonly OwnWork[];
+  /** There may be more, which was not looked at. */
+  readonly more: boolean;
+}
+
 /** What somebody said of a pull request, in the order in which it was said. */
 export interface Review {
   readonly userId: string;
@@ -115,6 +143,8 @@ export interface CodeHost {
   pullRequest(place: Place): Promise<PullRequestState>;
   updatePullRequest(place: Place, change: { readonly title?: string; readonly body?: string }): Promise<PullRequestState>;
   replyToReview(place: Place, commentId: string, body: string): Promise<Written>;
+  /** A line comment of the pull request that holds `marker`: for a `replyToReview` whose outcome is unknown. A few requests; looks at the newest. */
+  findReviewReply(place: Place, marker: string): Promise<Written | null>;
   setStatus(repository: FullName, sha: string, status: CommitStatus): Promise<void>;
   /** Only while the head is `sha`. @throws ProviderRefusal `conflict` when it may not be merged, or has moved on. */
   merge(place: Place, sha: string): Promise<void>;
@@ -125,6 +155,13 @@ export interface CodeHost {
   isAncestor(repository: FullName, commit: string, of: string): Promise<boolean>;
   /** The newest of each name, a hundred at most. */
   checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
+  /** What a check of `checks` has written: output, annotations, log. A few requests; `null`: the host gives nothing. Missing where no host keeps logs. */
+  checkLog?(repository: FullName, check: CommitCheck): Promise<CheckLog | null>;
+  /**
+   * Own open pull requests with conflicts, failed checks or unresolved comments, open issues that are assigned, and default branches whose checks failed. A bounded number of requests.
+   * @param repositories those that a host is looked through for which finds nothing by a person; others may be among what is found. Missing where a host is not asked yet.
+   */
+  ownWork?(account: { readonly id: string; readonly login: string }, repositories: readonly RepositoryListing[]): Promise<OwnWorkList>;
   /** The oldest hundred at most, without those that were dismissed. */
   reviews(repository: FullName, number: number): Promise<readonly Review[]>;
   /** Says that what a review comment asked for is done. No-op when it is resolved. */

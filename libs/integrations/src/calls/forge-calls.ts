@@ -7,7 +7,7 @@ import { noRepository, ProviderRefusal, type RefusalKind } from './provider-refu
 import type { PublishCalls } from './publish-calls.js';
 
 const written = fields({ id, html_url: url });
-const comment = fields({ id, html_url: url, body: text });
+export const forgeComment = fields({ id, html_url: url, body: text });
 const permission = fields({ permission: name, user: fields({ id }) });
 const nothing = z.unknown();
 
@@ -20,7 +20,10 @@ const COMMENT_PAGE = 100;
 const MAX_COMMENT_PAGES = 10;
 
 export type Shared = ForgeComments &
-  Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | 'isAncestor' | keyof PublishCalls>;
+  Omit<
+    CodeHost,
+    'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'findReviewReply' | 'resolveReview' | 'isAncestor' | keyof PublishCalls
+  >;
 
 /** What GitHub and Gitea are called for alike, below their own base paths. */
 export function forgeCalls(client: ProviderClient): Shared {
@@ -42,7 +45,7 @@ export function forgeCalls(client: ProviderClient): Shared {
       // Gitea gives all of them on the first page.
       for (let page = 1; page <= MAX_COMMENT_PAGES; page += 1) {
         const path = `${repo(repository)}/issues/${number}/comments?since=${part(since.toISOString())}&per_page=${COMMENT_PAGE}&page=${page}`;
-        const { body } = await client.call({ method: 'GET', path, answer: z.array(comment) });
+        const { body } = await client.call({ method: 'GET', path, answer: z.array(forgeComment) });
         const found = body.find((each) => each.body.includes(marker));
         if (found !== undefined) return writtenOf(found);
         if (body.length !== COMMENT_PAGE) break;
@@ -131,6 +134,6 @@ function accessOf(said: string): Permission['access'] {
   return said === 'admin' || said === 'owner' ? 'admin' : said === 'write' || said === 'read' ? said : 'none';
 }
 
-function writtenOf({ id, html_url }: z.output<typeof written>): Written {
+export function writtenOf({ id, html_url }: z.output<typeof written>): Written {
   return { id, url: html_url };
 }

@@ -90,6 +90,41 @@ export class ProviderClient {
     }
     return { body: read.data, headers: response.headers };
   }
+
+  /**
+   * A text, or the end of one that is longer. Follows one redirect, without the credential: hosts keep logs elsewhere.
+   * @throws ProviderRefusal
+   */
+  async text(path: string, maxBytes: number): Promise<{ readonly text: string; readonly cut: boolean }> {
+    const { baseUrl, authorization, headers, dispatch, now, timeoutMs = TIMEOUT_MS } = this.options;
+    const what = `GET ${path.split('?', 1)[0]}`;
+    const signal = AbortSignal.timeout(timeoutMs);
+    const send = (url: string, own: Readonly<Record<string, string>>): Promise<Response> =>
+      dispatch(url, { method: 'GET', headers: own, redirect: 'manual', signal });
+    try {
+      let response = await send(`${baseUrl}${path}`, { ...headers, ...(authorization === null ? {} : { authorization }) });
+      const target = response.status >= 300 && response.status < 400 ? URL.parse(response.headers.get('location') ?? '', `${baseUrl}${path}`) : null;
+      if (target !== null) {
+        await response.body?.cancel();
+        if (target.protocol !== 'https:' && target.origin !== new URL(baseUrl).origin)
+          throw new ProviderRefusal(`${what}: sends elsewhere without https`, {
+            kind: 'unreadable',
+            status: response.status,
+            retryAt: null,
+            outcomeUnknown: false,
+          });
+        response = await send(target.href, {});
+      }
+      if (!response.ok) {
+        const said = ((await bounded(response, MAX_ANSWER_BYTES)) ?? '').slice(0, SAID);
+        throw new ProviderRefusal(`${what}: ${response.status} ${said}`, refusalOf(response, said, false, now()));
+      }
+      return await endOf(response, maxBytes);
+    } catch (error) {
+      if (error instanceof ProviderRefusal) throw error;
+      throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: false }, { cause: error });
+    }
+  }
 }
 
 function sentBody(body: unknown, form: Call<z.ZodType>['form']): { readonly type: string; readonly text: string } | null {
@@ -116,4 +151,20 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Most of a log that is read to come to its end. Bytes. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** Its last bytes; no more than twice as many are in memory. */
+async function endOf(response: Response, maxBytes: number): Promise<{ text: string; cut: boolean }> {
+  let end = Buffer.alloc(0);
+  let read = 0;
+  for await (const part of response.body ?? []) {
+    read += part.length;
+    end = Buffer.concat([end, part]);
+    if (end.length > 2 * maxBytes) end = end.subarray(-maxBytes);
+    if (read > MAX_READ_BYTES) break;
+  }
+  return { text: end.subarray(-maxBytes).toString('utf8'), cut: read > maxBytes };
 }

@@ -5,8 +5,11 @@ export {
   listPullRequests,
   type PullRequestRow,
   type RepositoryPlace,
+  type RequestedFix,
   type RequestedPublish,
+  requestFix,
   requestMerge,
   requestPublish,
+  type SentFix,
 } from './pull-requests.queries.js';
 export { repositoryAt } from './repository-at.js';

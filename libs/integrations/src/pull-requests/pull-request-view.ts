@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type PullRequest } from '@slipway/contracts';
+import { ERRORS, type ErrorCode, FIX_STOPS, type PullRequest, type PullRequestFix } from '@slipway/contracts';
 import type { PullRequestRow } from './pull-requests.queries.js';
 
 /** As people and programs see it; also what the log of the conversation says. */
@@ -27,9 +27,19 @@ export function toPullRequest(row: PullRequestRow): PullRequest {
     merge: row.merge,
     problem:
       problem === null || known === null ? null : { code: problem.code, title: known.title, detail: problem.detail, nextStep: known.nextStep, at: problem.at },
+    fix: fixOf(row),
+    fixRounds: row.fixRounds,
+    fixStopped: row.fixStopped === null ? null : { code: row.fixStopped, text: FIX_STOPS[row.fixStopped] },
     publishedAt: row.publishedAt?.toISOString() ?? null,
     refreshedAt: row.refreshedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
+}
+
+function fixOf({ fixWanted, fix }: PullRequestRow): PullRequestFix | null {
+  const last = fixWanted ?? fix;
+  if (last === null) return null;
+  const { what, automatic, at } = last;
+  return { what, state: fixWanted === null ? 'asked' : 'queued', automatic, at };
 }

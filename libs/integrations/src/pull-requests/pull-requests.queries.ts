@@ -1,4 +1,4 @@
-import type { ChecksSummary, PullRequest, PullRequestCheck } from '@slipway/contracts';
+import type { ChecksSummary, FixStop, PullRequest, PullRequestCheck } from '@slipway/contracts';
 import { CREDENTIAL_KINDS } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { StoredConnection } from '../deliveries/deliveries.queries.js';
@@ -32,6 +32,23 @@ export interface RequestedMerge {
   readonly at: string;
 }
 
+/** What the agent is to be asked to mend, by a message whose id is chosen: so it is sent once. */
+export interface RequestedFix {
+  readonly what: 'checks' | 'conflicts';
+  /** Ids of checks; `null`: all that have failed. */
+  readonly checks: readonly string[] | null;
+  readonly message: string;
+  readonly automatic: boolean;
+  readonly by: Asker;
+  readonly at: string;
+}
+
+/** The last message of the kind that was sent. */
+export interface SentFix extends Pick<RequestedFix, 'what' | 'message' | 'automatic' | 'by' | 'at'> {
+  /** The head that it is about. */
+  readonly sha: string;
+}
+
 export interface PullRequestRow {
   readonly id: string;
   readonly orgId: string;
@@ -63,7 +80,11 @@ export interface PullRequestRow {
   readonly mergeWanted: RequestedMerge | null;
   readonly merge: PullRequest['merge'];
   readonly problem: { readonly code: string; readonly detail: string; readonly at: string } | null;
-  readonly replies: readonly { readonly commentId: string }[];
+  readonly fixWanted: RequestedFix | null;
+  readonly fix: SentFix | null;
+  /** Rounds on failed checks that were made by themselves. */
+  readonly fixRounds: number;
+  readonly fixStopped: FixStop | null;
   readonly told: unknown;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -73,7 +94,7 @@ export interface PullRequestRow {
 
 const COLUMNS = `id, org_id AS "orgId", conversation_id AS "conversationId", connection_id AS "connectionId", provider, host, repository, number, url, title, branch, base,
   head_sha AS "headSha", pushed_sha AS "pushedSha", pushing_sha AS "pushingSha", content, state, draft, checks, check_list AS "checkList", review, conflicts, wanted, wanted_version AS "wantedVersion",
-  done_version AS "doneVersion", publish, merge_wanted AS "mergeWanted", merge, problem, replies, told, created_at AS "createdAt", updated_at AS "updatedAt",
+  done_version AS "doneVersion", publish, merge_wanted AS "mergeWanted", merge, problem, fix_wanted AS "fixWanted", fix, fix_rounds AS "fixRounds", fix_stopped AS "fixStopped", told, created_at AS "createdAt", updated_at AS "updatedAt",
   published_at AS "publishedAt", refreshed_at AS "refreshedAt"`;
 
 export async function findPullRequest(client: PoolClient, orgId: string, id: string): Promise<PullRequestRow | null> {
@@ -149,6 +170,16 @@ export async function requestMerge(client: PoolClient, orgId: string, id: string
     name: 'request-merge',
     text: `UPDATE app.pull_request SET merge_wanted = $3::jsonb, merge = 'queued', problem = NULL, updated_at = now() WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     values: [orgId, id, JSON.stringify(merge)],
+  });
+  return rows[0] ?? null;
+}
+
+/** No-op while another is on its way. */
+export async function requestFix(client: PoolClient, orgId: string, id: string, fix: RequestedFix): Promise<PullRequestRow | null> {
+  const { rows } = await client.query<PullRequestRow>({
+    name: 'request-fix',
+    text: `UPDATE app.pull_request SET fix_wanted = coalesce(fix_wanted, $3::jsonb), fix_stopped = NULL, updated_at = now() WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    values: [orgId, id, JSON.stringify(fix)],
   });
   return rows[0] ?? null;
 }

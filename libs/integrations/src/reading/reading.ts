@@ -46,10 +46,12 @@ export function idAt(body: unknown, ...path: readonly string[]): string | null {
 /** Stands in every text that we write, so that no reading of it starts anything. */
 const MARKER = /<!--\s*slipway:/i;
 
+export const isOurText = (text: string): boolean => MARKER.test(text);
+
 /** Why an actor is not heard: ourselves, and bots that the organization does not list. `null` when it is. */
 export function refusedActor(actor: Actor, context: ReadingContext, said: { readonly text?: string; readonly app?: string | null } = {}): Reading | null {
   if (context.own.ids.includes(actor.id) || (said.app != null && context.own.ids.includes(said.app))) return ignored('own-act');
-  if (said.text !== undefined && MARKER.test(said.text)) return ignored('own-act');
+  if (said.text !== undefined && isOurText(said.text)) return ignored('own-act');
   return actor.kind !== 'user' && !context.bots.includes(actor.id) ? ignored('bot') : null;
 }
 

@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type ListBranchesQuery,
-  type ListedConnection,
-  type ListingState,
   type ListRepositoriesQuery,
   type Principal,
   type Repository,
@@ -16,6 +14,7 @@ import type { RepositoryListing } from '@slipway/integrations';
 import { CLOCK } from '../../platform/tokens.js';
 import { ProviderCalls } from '../provider-calls.js';
 import { CodeHosts, type Names, type ReachedHost, type UnreachedHost } from './code-hosts.js';
+import { listedConnection, whyUnreached } from './listed-connection.js';
 import { branchCursor, placeCursor, readBranchCursor, readPlaceCursor } from './repository-cursor.js';
 
 /** Rights that one request asks about at most, and how many at once. */
@@ -65,7 +64,7 @@ export class RepositoriesService {
     const { data, last } = await this.readable(candidates, limit, problems);
     return {
       data,
-      connections: hosts.map((each) => stateOf(each, names.get(each.row.id), problems.get(each.row.id))),
+      connections: hosts.map((each) => listedConnection(each, { problem: problems.get(each.row.id), note: tooMany(each, names.get(each.row.id)) })),
       page: { nextCursor: last === null ? null : placeCursor(last) },
     };
   }
@@ -146,8 +145,8 @@ export class RepositoriesService {
 /** @throws SlipwayError `repository.not-connected`, `linked-account.needed`. */
 export function reachedOr(host: ReachedHost | UnreachedHost): ReachedHost {
   if (!('why' in host)) return host;
-  if (host.why === 'unsupported' || host.why === 'no-token') throw new SlipwayError('repository.not-connected', textOf(host.why, host));
-  throw new SlipwayError('linked-account.needed', textOf(host.why, host));
+  if (host.why === 'unsupported' || host.why === 'no-token') throw new SlipwayError('repository.not-connected', whyUnreached(host));
+  throw new SlipwayError('linked-account.needed', whyUnreached(host));
 }
 
 export function unknownRepository(name: string): SlipwayError {
@@ -170,32 +169,6 @@ function toRepository({ row, provider, baseUrl }: ReachedHost, repository: Repos
 
 const placeOf = ({ row }: ReachedHost, { fullName }: RepositoryListing): string => `${fullName.toLowerCase()} ${row.id}`;
 
-function stateOf(host: ReachedHost | UnreachedHost, names: Names | undefined, problem: SlipwayError | undefined): ListedConnection {
-  const { row, provider } = host;
-  const is = (state: ListingState, text: string | null): ListedConnection => ({
-    connectionId: row.id,
-    provider: row.provider,
-    providerName: provider?.name ?? row.provider,
-    name: row.name,
-    host: row.host,
-    state,
-    text,
-  });
-  if ('why' in host) return is(host.why, textOf(host.why, host));
-  if (problem !== undefined) return is(problem.code === 'integration.provider-away' ? 'unavailable' : 'refused', problem.detail);
-  return is('listed', names?.complete === false ? `${row.host} has more repositories than are looked through. Write owner/name in full.` : null);
-}
-
-function textOf(why: UnreachedHost['why'], { row, provider }: UnreachedHost): string {
-  const name = provider?.name ?? row.provider;
-  switch (why) {
-    case 'unsupported':
-      return `Slipway does not list repositories of ${name} yet.`;
-    case 'no-token':
-      return `The connection ${row.name} has no access token. An admin enters one.`;
-    case 'no-oauth-client':
-      return `Nobody can link an account at ${row.host} yet. An admin enters an OAuth client for ${row.name}.`;
-    case 'link-needed':
-      return `Link your account at ${row.host} to see your repositories.`;
-  }
+function tooMany({ row }: ReachedHost | UnreachedHost, names: Names | undefined): string | undefined {
+  return names?.complete === false ? `${row.host} has more repositories than are looked through. Write owner/name in full.` : undefined;
 }

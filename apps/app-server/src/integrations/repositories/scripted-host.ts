@@ -10,6 +10,8 @@ export class ScriptedHost {
   repositories: string[] = [];
   branches: string[] = [];
   readonly requests: string[] = [];
+  /** Other answers, by what follows `repos/`, with `?type=` where that is asked for. */
+  readonly more = new Map<string, unknown>();
 
   private constructor(private readonly server: Server) {}
 
@@ -54,6 +56,11 @@ export class ScriptedHost {
         200,
         page(this.branches).map((each) => ({ name: each })),
       );
+    const type = searchParams.get('type');
+    const more = this.more.get(`${fullName}/${rest}${type === null ? '' : `?type=${type}`}`);
+    if (more !== undefined) return json(200, more);
+    if (rest === 'issues') return json(200, []);
+    if (rest.startsWith('commits/')) return json(200, { statuses: [] });
     const { id, permission } = this.rights.get(fullName) ?? { id: 7, permission: 'none' };
     json(200, { permission, user: { id } });
   }

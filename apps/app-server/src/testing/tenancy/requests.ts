@@ -26,6 +26,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   createConversation: () => ({ prompt: 'x' }),
   sendMessage: () => ({ text: 'x' }),
   publishPullRequest: () => ({}),
+  fixPullRequest: () => ({ what: 'checks' }),
   mergePullRequest: () => ({ headSha: 'a'.repeat(40) }),
   answerConfirmation: () => ({ accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] }),
   setConfirmationMode: () => ({ mode: 'risky' }),

@@ -103,6 +103,24 @@ export function ConnectionFields<Values extends ConnectionValues>({
               onChange={(publishes) => set({ publishes })}
             />
           ) : null}
+          {isCode ? (
+            <Field
+              label="Fix failed checks by itself"
+              hint="Most rounds on one pull request. 0: somebody asks for it on the page of the conversation."
+              error={form.error('settings.fixRounds')}
+            >
+              {(control) => (
+                <Input
+                  {...control}
+                  type="number"
+                  min={0}
+                  max={10}
+                  value={values.settings.fixRounds}
+                  onChange={(event) => set({ fixRounds: Math.max(0, Math.trunc(event.target.valueAsNumber || 0)) })}
+                />
+              )}
+            </Field>
+          ) : null}
           <Checkbox
             label="Read confidential issues"
             hint="Their text then reaches everybody who may open the conversation."

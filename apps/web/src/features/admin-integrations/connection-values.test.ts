@@ -14,6 +14,8 @@ const connection = {
     publish: 'offered',
     repositories: [{ place: 'SHOP', repository: 'https://git.example.test/acme/shop' }],
     processors: { reaction: true, comment: true, link: false, start: true, done: 'merged' },
+    fixChecks: 'automatic',
+    fixRounds: 3,
   },
   own: { ids: ['42'], mention: 'slipway' },
 } as unknown as IntegrationConnection;

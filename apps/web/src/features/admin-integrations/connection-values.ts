@@ -22,6 +22,8 @@ export interface ConnectionValues {
     /** Those that are left empty are left out. */
     readonly repositories: readonly PlaceValues[];
     readonly processors: ThreadProcessors;
+    /** Rounds on failed checks by itself; `0`: it is offered. */
+    readonly fixRounds: number;
   };
   readonly own: { readonly mention: string; readonly ids: string };
 }
@@ -48,6 +50,7 @@ export function valuesOf(connection: IntegrationConnection | null): ConnectionVa
       publishes: settings?.publish !== 'offered',
       repositories: (settings?.repositories ?? []).map((each, key) => ({ key, ...each })),
       processors: settings?.processors ?? DEFAULT_PROCESSORS,
+      fixRounds: settings?.fixChecks === 'automatic' ? settings.fixRounds : 0,
     },
     own: { mention: own?.mention ?? 'slipway', ids: own?.ids.join(', ') ?? '' },
   };
@@ -70,6 +73,8 @@ export function changeOf(values: ConnectionValues, connection: IntegrationConnec
         .map(({ place, repository }) => ({ place: place.trim(), repository: repository.trim() }))
         .filter(({ place, repository }) => place !== '' || repository !== ''),
       processors: values.settings.processors,
+      fixChecks: values.settings.fixRounds > 0 ? 'automatic' : 'offered',
+      ...(values.settings.fixRounds > 0 ? { fixRounds: values.settings.fixRounds } : {}),
     },
     own: { ...connection?.own, mention: values.own.mention.trim().replace(/^@/, ''), ids: listOf(values.own.ids) },
   };

@@ -6,6 +6,7 @@ import Link from 'next/link';
 import { memo } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { money, repositoryName } from '../../browser/format.ts';
+import { PullRequestMarks } from './pull-request-marks.tsx';
 import { STATUS_LABELS } from './status-label.ts';
 
 /** One conversation in a short list: two lines, the whole of it a link. */
@@ -18,6 +19,7 @@ export const ConversationCard = memo(function ConversationCard({ orgSlug, conver
         </span>
         <span className="flex items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
+          {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}
           <Ago at={conversation.createdAt} className="shrink-0" />
         </span>
       </span>
@@ -73,6 +75,7 @@ export const ConversationLine = memo(function ConversationLine({ orgSlug, conver
       <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} className="justify-self-start max-md:justify-self-end" />
       <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
         <Repository conversation={conversation} />
+        {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}
         <Ago at={conversation.createdAt} className="shrink-0 md:hidden" />
       </span>
       <span className="text-right text-xs text-ink-muted tabular-nums" title={`$${conversation.costUsd}`}>

@@ -9,6 +9,7 @@ import { isActive } from '../conversations/status-label.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { Composer } from './composer.tsx';
+import { SuggestedTasks } from './suggested-tasks.tsx';
 
 /** How often the lists are read again while an agent works and the page is looked at. Milliseconds. */
 const REFRESH_MS = 15_000;
@@ -38,6 +39,7 @@ export function Home() {
             </p>
           )}
         </section>
+        {mayCreate ? <SuggestedTasks /> : null}
         {recent.isError && all.length === 0 ? <Failed error={recent.error} retry={() => recent.refetch()} /> : null}
         {recent.isPending ? (
           <AfterDelay>

@@ -1,5 +1,5 @@
 'use client';
-import type { CheckState, ChecksSummary } from '@slipway/contracts';
+import type { CheckState, PullRequest } from '@slipway/contracts';
 import { SkeletonLines } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus } from 'lucide-react';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
+import { FixButton } from './fix-button.tsx';
 
 const SHAPES: Readonly<Record<CheckState, { readonly icon: typeof CircleCheck; readonly className: string; readonly word: string }>> = {
   success: { icon: CircleCheck, className: 'text-ok', word: 'passed' },
@@ -16,9 +17,11 @@ const SHAPES: Readonly<Record<CheckState, { readonly icon: typeof CircleCheck; r
 };
 
 /** The checks of the head commit, one by one; read when they are opened, and again when their summary changes. */
-export function Checks({ number, summary }: { number: number; summary: ChecksSummary }) {
+export function Checks({ pull, number }: { pull: PullRequest; number: number }) {
+  const summary = pull.checks;
   const { orgId, conversation } = useConversation();
-  const [open, setOpen] = useState(false);
+  // What failed is shown unasked.
+  const [open, setOpen] = useState(pull.state === 'open' && summary.state === 'failure');
   const { state, pending, failed, passed } = summary;
   const checks = useQuery({
     queryKey: ['pull-request-checks', orgId, conversation.id, number, state, pending, failed, passed],
@@ -49,7 +52,10 @@ export function Checks({ number, summary }: { number: number; summary: ChecksSum
                 ) : (
                   <span className="truncate">{check.name}</span>
                 )}
-                <span className="min-w-0 truncate text-xs text-ink-muted">{check.description}</span>
+                <span className="min-w-0 flex-1 truncate text-xs text-ink-muted">{check.description}</span>
+                {check.state === 'failure' ? (
+                  <FixButton pull={pull} fix={{ what: 'checks', checks: [check.id] }} label="Fix this check" name={`Fix this check: ${check.name}`} />
+                ) : null}
               </li>
             );
           })}

@@ -9,9 +9,10 @@ import { useChanges } from '../changes/use-changes.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { Checks } from './checks.tsx';
+import { FixButton } from './fix-button.tsx';
 import { MergeDialog } from './merge-dialog.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
-import { checksWord, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
+import { checksWord, fixWord, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
 import { usePullRequests } from './use-pull-requests.ts';
 
 /** Above the changes: the way to a pull request, or the one that there is. Nothing without a repository, and nothing while there is nothing to publish. */
@@ -52,6 +53,7 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
   const doing = underWay(pull);
   const isOpen = pull.state === 'open';
   const obstacle = mergeObstacle(pull);
+  const fixed = fixWord(pull);
   const mayMerge = org.permissions.includes('pull-request:merge') && isOpen;
   return (
     <>
@@ -82,14 +84,24 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
         <Badge tone={state.tone}>{state.label}</Badge>
         {checks === null ? null : <Badge tone={checks.tone}>{checks.label}</Badge>}
         {review === null ? null : <Badge tone={review.tone}>{review.label}</Badge>}
-        {pull.conflicts === true ? <Badge tone="bad">Conflicts with {pull.base ?? 'its base'}</Badge> : null}
+        {pull.conflicts === true ? (
+          <>
+            <Badge tone="bad">Conflicts with {pull.base ?? 'its base'}</Badge>
+            <FixButton pull={pull} fix={{ what: 'conflicts' }} label="Resolve conflicts" />
+          </>
+        ) : null}
       </div>
       <p role="status" className={doing === null ? 'sr-only' : 'text-sm text-ink-muted'}>
         {doing}
       </p>
+      {fixed === null ? null : (
+        <p role="status" className={fixed.tone === 'warn' ? 'text-sm text-warn' : 'text-sm text-ink-muted'}>
+          {fixed.text}
+        </p>
+      )}
       {mayMerge && obstacle !== null && doing === null ? <p className="text-xs text-ink-muted">{obstacle}</p> : null}
       {pull.problem !== null && pull.publish !== 'waiting' ? <Problem pull={pull} /> : null}
-      {pull.number !== null && pull.checks.state !== 'none' ? <Checks number={pull.number} summary={pull.checks} /> : null}
+      {pull.number !== null && pull.checks.state !== 'none' ? <Checks pull={pull} number={pull.number} /> : null}
       {merging ? <MergeDialog pull={pull} onClose={() => setMerging(false)} /> : null}
     </>
   );

@@ -48,6 +48,25 @@ export function underWay({ publish, merge, problem, number }: Pick<PullRequest, 
   return null;
 }
 
+/** What the agent was asked to mend, and why nobody asks it by itself any more; `null`: nothing to say. */
+export function fixWord({
+  fix,
+  fixRounds,
+  fixStopped,
+  checks,
+  conflicts,
+  state,
+}: PullRequest): { readonly text: string; readonly tone: 'warn' | 'neutral' } | null {
+  if (state !== 'open') return null;
+  if (fix?.state === 'queued')
+    return { text: fix.what === 'checks' ? 'Getting the log for the agent…' : 'Asking the agent to resolve the conflicts…', tone: 'neutral' };
+  const red = checks.state === 'failure';
+  if (fixStopped !== null && red) return { text: `Slipway has stopped fixing checks by itself. ${fixStopped.text}`, tone: 'warn' };
+  if (fix?.what === 'conflicts' && conflicts === true) return { text: 'The agent was asked to resolve the conflicts.', tone: 'neutral' };
+  if (fix?.what !== 'checks' || !red) return null;
+  return { text: fix.automatic ? `Slipway has asked the agent to fix it, round ${fixRounds}.` : 'The agent was asked to fix it.', tone: 'neutral' };
+}
+
 /** Why it cannot be merged from here; `null`: it can be asked for. */
 export function mergeObstacle({ state, draft, conflicts, publish, merge, headSha }: PullRequest): string | null {
   if (state !== 'open' || headSha === null) return 'Only an open pull request can be merged.';

@@ -98,8 +98,11 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
   await client.query({ name: 'want-answer', text: 'SELECT app.want_answer($1, $2)', values: [orgId, conversationId] });
 }
 
-/** What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository; the others are effects beside the comment. */
-export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move';
+/**
+ * What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository, `reply` answers a line comment;
+ * the others are effects beside the comment.
+ */
+export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move' | 'reply';
 
 /** A thread of a conversation, with what of its connection says how it is answered. */
 export interface ThreadToAnswer {
@@ -155,7 +158,7 @@ export async function answersOf(client: PoolClient, orgId: string, conversationI
   const { rows } = await client.query<{ id: string }>({
     name: 'answers-of-conversation',
     text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND (conversation_id = $2 OR effect_of = $2) AND state <> 'given-up'
-           ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'move'], kind), created_at, id`,
+           ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'reply', 'move'], kind), created_at, id`,
     values: [orgId, conversationId],
   });
   return rows.map(({ id }) => id);
@@ -192,7 +195,7 @@ export interface AnswerRow {
 export async function lockAnswer(client: PoolClient, orgId: string, id: string): Promise<AnswerRow | null> {
   const { rows } = await client.query<AnswerRow>({
     name: 'lock-thread-answer',
-    text: `SELECT a.id, a.kind, a.subject, a.revision, a.conversation_id AS "conversationId", a.thread_key AS "threadKey", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
+    text: `SELECT a.id, a.kind, a.subject, a.revision, coalesce(a.conversation_id, a.effect_of) AS "conversationId", a.thread_key AS "threadKey", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
              a.tried_at AS "triedAt", a.turn, a.attempts, a.failing_since AS "failingSince", a.retry_at AS "retryAt", a.created_at AS "createdAt",
              CASE WHEN a.busy_until > clock_timestamp() THEN (extract(epoch FROM a.busy_until - clock_timestamp()) * 1000)::float8 END AS "busyMs",
              jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings) AS connection,
@@ -218,7 +221,7 @@ export async function takeTurn(
   await client.query({
     name: 'take-answer-turn',
     text: `UPDATE app.thread_answer SET turn = turn + 1, busy_until = clock_timestamp() + $3 * interval '1 millisecond', state = 'waiting', updated_at = now(),
-             tried_at = CASE WHEN external_id IS NULL AND kind IN ('progress', 'notice', 'choice') THEN coalesce(tried_at, $4) END
+             tried_at = CASE WHEN external_id IS NULL AND kind IN ('progress', 'notice', 'choice', 'reply') THEN coalesce(tried_at, $4) END
            WHERE org_id = $1 AND id = $2`,
     values: [orgId, row.id, leaseMs, now],
   });

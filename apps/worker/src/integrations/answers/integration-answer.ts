@@ -38,8 +38,9 @@ import {
 import { type CallFailure, failureOf } from './call-failure.js';
 import { effectsOf } from './effects.js';
 import { Notice, sentenceOf } from './notice.js';
-import { progressOf } from './progress.js';
+import { progressOf, replyOf } from './progress.js';
 import { readEffectFacts, readProgress } from './progress.queries.js';
+import { readyReply } from './replies.queries.js';
 
 export interface AnswerSettings {
   /** Where Slipway's pages are; `null`: answers have no link. */
@@ -196,6 +197,8 @@ export class IntegrationAnswer {
         return { ...WORDLESS, hash: hashOf(row.detail) };
       case 'progress':
         return this.progress(client, orgId, row, access);
+      case 'reply':
+        return this.dueReply(client, orgId, row, access);
     }
   }
 
@@ -218,6 +221,16 @@ export class IntegrationAnswer {
     return { calm, hash, answer: { ...answer, marker: row.marker, revision: row.revision }, moving: follows && facts.status === 'working' };
   }
 
+  /** `null`: its message is not done with, or not pushed. */
+  private async dueReply(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+    const due = readyReply(row.detail);
+    if (row.conversationId === null || due === null || access.replies !== true) return null;
+    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, false);
+    if (facts === null) return null;
+    const answer = { ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)), marker: row.marker, revision: row.revision };
+    return { ...WORDLESS, answer, hash: row.kind };
+  }
+
   /** One turn. @returns what kept it from its end; `null`: it has come to it. */
   private async take(orgId: string, plan: Extract<Plan, { kind: 'call' }>, signal: AbortSignal): Promise<{ waitMs: number | null } | null> {
     const { row, turn } = plan;
@@ -238,7 +251,8 @@ export class IntegrationAnswer {
       if (failure === null) throw error;
       if (failure.kind === 'credential' && opened !== null && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
         this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
-      if (failure.kind === 'gone' && row.externalId !== null) await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
+      if (failure.kind === 'gone' && row.externalId !== null && row.kind !== 'reply')
+        await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
       return this.failed(orgId, plan, failure);
     }
   }
@@ -261,6 +275,7 @@ export class IntegrationAnswer {
     const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
       inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
     const now = this.clock.now();
+    if (row.kind === 'reply' && answer !== null) return end(await this.reply(row, answer, hash, calls));
     if (answer === null) {
       if (row.kind === 'link') await calls.link?.(row.place, row.detail as ThreadLink);
       else if (row.kind === 'move') await calls.move?.(row.place, (row.detail as { stage: TicketStage }).stage);
@@ -280,12 +295,25 @@ export class IntegrationAnswer {
     return end({ state: 'shown', written: await calls.post(row.place, answer), shown: hash, editedAt: now });
   }
 
+  /** First the reply, once; then, after a push, the thread is resolved. @returns what came of it. */
+  private async reply(row: AnswerRow, answer: Answer, hash: string, { replies }: ThreadAnswers): Promise<Omit<Parameters<typeof endTurn>[4], 'certain'>> {
+    const due = readyReply(row.detail);
+    if (replies === undefined || due === null) throw new Error('a reply that is not due');
+    if (row.externalId !== null) {
+      await replies.resolve(row.place, due.comment);
+      return { state: 'shown', shown: hash };
+    }
+    const found = row.triedAt === null ? null : await replies.find(row.place, due.comment, row.marker);
+    const written = found ?? (await replies.post(row.place, due.comment, answer));
+    return { written, ...(due.sha === null ? { state: 'shown', shown: hash } : { state: 'waiting' }) };
+  }
+
   private async failed(orgId: string, { row, turn }: Extract<Plan, { kind: 'call' }>, failure: CallFailure): Promise<{ waitMs: number | null }> {
     const now = this.clock.now();
     const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
     const final = failure.kind === 'final' || failure.kind === 'gone' || late;
     const backOff = Math.min(FIRST_WAIT_MS * 2 ** Math.min(row.attempts, 16), LONGEST_WAIT_MS);
-    const creates = (row.kind === 'progress' || row.kind === 'notice' || row.kind === 'choice') && row.externalId === null;
+    const creates = ['progress', 'notice', 'choice', 'reply'].includes(row.kind) && row.externalId === null;
     const waitMs = Math.max(
       failure.kind === 'later' && failure.at !== null ? failure.at.getTime() - now.getTime() : backOff,
       creates && !failure.certain ? this.settings.unknownMs : 0,

@@ -67,6 +67,13 @@ function stepsOf({ kinds }: WorkDone): string {
   }).join(', ');
 }
 
+/** What the reply below one line comment says. @param sha where a push has left the branch; `null`: there was nothing to push. */
+export function replyOf({ said }: Pick<ProgressFacts, 'said'>, sha: string | null, url: string | null): Progress['answer'] {
+  const headline = sha === null ? 'Slipway has changed nothing for this.' : `Changed in ${sha}.`;
+  const words = said === null || said.trim() === '' ? null : said;
+  return { state: 'done', headline, said: words, links: url === null ? [] : [{ label: 'Open the conversation', url }] };
+}
+
 function sentenceOf({ status, execution, failure, said, elsewhere }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
   switch (status) {
     case 'starting':

@@ -6,6 +6,7 @@ import { createPool, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sq
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS, type Thread } from '@slipway/integrations';
 import { ConnectionCredentials } from '@slipway/integrations/credentials';
+import type { StoredDelivery } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, type HintBus } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
@@ -15,6 +16,7 @@ import { ConversationLog } from '../../conversations/conversation-log.js';
 import { queueDatabase, SECRET } from '../../testing/scene.js';
 import { wantAnswer, wantSeen } from '../answers/answers.queries.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answer.js';
+import { wantReplies } from '../answers/replies.queries.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { ScriptedForge } from './scripted-forge.js';
 
@@ -130,10 +132,15 @@ export class AnswersWorld {
     return this.append(id, message, { source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] } });
   }
 
-  /** A message of a thread reaches the agent. */
-  async asksInThread({ id, thread }: Pick<Talk, 'id' | 'thread'>): Promise<void> {
+  /** A message of a thread reaches the agent. @param comments line comments that asked for it. */
+  async asksInThread({ id, thread }: Pick<Talk, 'id' | 'thread'>, comments: readonly string[] = []): Promise<void> {
     const message = randomUUID();
-    await inOrg(this.pool, ORG, (client) => addMessageOf(client, id, message, thread.key));
+    const stored = { orgId: ORG, connection: { id: CONNECTION } } as StoredDelivery;
+    await inOrg(this.pool, ORG, async (client) => {
+      await addMessageOf(client, id, message, thread.key);
+      const asked = comments.map((comment) => ({ id: comment, threadOf: comment }));
+      await wantReplies(client, stored, thread, asked, { conversationId: id, message });
+    });
     await this.asks(id, message);
   }
 

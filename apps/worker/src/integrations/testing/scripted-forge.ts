@@ -16,6 +16,10 @@ export class ScriptedForge {
   readonly comments: ForgeComment[] = [];
   readonly reactions: string[] = [];
   readonly calls: string[] = [];
+  /** Below line comments, by the id of the comment. */
+  readonly replies: { readonly id: number; readonly comment: string; readonly body: string }[] = [];
+  /** `comment after n replies`, once for each call. */
+  readonly resolved: string[] = [];
   /** By login: what each may do, and their id. */
   readonly permissions = new Map<string, { readonly id: number; readonly permission: string }>();
   /** Of the requests to come, in order; after the last all go well. */
@@ -76,6 +80,19 @@ export class ScriptedForge {
     const asked = /\/collaborators\/([^/]+)\/permission$/.exec(path);
     const known = this.permissions.get(asked?.[1] ?? '');
     if (asked !== null) return known === undefined ? [404, {}] : [200, { permission: known.permission, user: { id: known.id } }];
+    const replied = /\/pulls\/\d+\/comments\/(\w+)\/replies$/.exec(path);
+    if (replied !== null) {
+      const made = { id: 50_000 + this.replies.length, comment: replied[1] ?? '', body };
+      this.replies.push(made);
+      return [201, { ...made, html_url: `https://forge.test/r/${made.id}` }];
+    }
+    if (/\/pulls\/\d+\/reviews$/.test(path)) return [200, [{ id: 1, comments_count: this.replies.length }]];
+    if (/\/pulls\/\d+\/reviews\/1\/comments$/.test(path)) return [200, this.replies.map((each) => ({ ...each, html_url: null }))];
+    const resolved = /\/pulls\/comments\/(\w+)\/resolve$/.exec(path);
+    if (resolved !== null) {
+      this.resolved.push(`${resolved[1]} after ${this.replies.filter(({ comment }) => comment === resolved[1]).length}`);
+      return [200, {}];
+    }
     const list = /\/issues\/(\d+)\/comments$/.exec(path);
     const shown = (each: ForgeComment): unknown => ({ id: each.id, html_url: `https://forge.test/c/${each.id}`, body: each.body });
     if (list !== null && method === 'POST') {

@@ -30,12 +30,14 @@ export type PullRequestAvgAggregateOutputType = {
   number: number | null
   wantedVersion: number | null
   doneVersion: number | null
+  fixRounds: number | null
 }
 
 export type PullRequestSumAggregateOutputType = {
   number: number | null
   wantedVersion: number | null
   doneVersion: number | null
+  fixRounds: number | null
 }
 
 export type PullRequestMinAggregateOutputType = {
@@ -63,6 +65,8 @@ export type PullRequestMinAggregateOutputType = {
   doneVersion: number | null
   publish: string | null
   merge: string | null
+  fixRounds: number | null
+  fixStopped: string | null
   createdAt: Date | null
   updatedAt: Date | null
   publishedAt: Date | null
@@ -94,6 +98,8 @@ export type PullRequestMaxAggregateOutputType = {
   doneVersion: number | null
   publish: string | null
   merge: string | null
+  fixRounds: number | null
+  fixStopped: string | null
   createdAt: Date | null
   updatedAt: Date | null
   publishedAt: Date | null
@@ -131,6 +137,10 @@ export type PullRequestCountAggregateOutputType = {
   merge: number
   problem: number
   replies: number
+  fixWanted: number
+  fix: number
+  fixRounds: number
+  fixStopped: number
   told: number
   createdAt: number
   updatedAt: number
@@ -144,12 +154,14 @@ export type PullRequestAvgAggregateInputType = {
   number?: true
   wantedVersion?: true
   doneVersion?: true
+  fixRounds?: true
 }
 
 export type PullRequestSumAggregateInputType = {
   number?: true
   wantedVersion?: true
   doneVersion?: true
+  fixRounds?: true
 }
 
 export type PullRequestMinAggregateInputType = {
@@ -177,6 +189,8 @@ export type PullRequestMinAggregateInputType = {
   doneVersion?: true
   publish?: true
   merge?: true
+  fixRounds?: true
+  fixStopped?: true
   createdAt?: true
   updatedAt?: true
   publishedAt?: true
@@ -208,6 +222,8 @@ export type PullRequestMaxAggregateInputType = {
   doneVersion?: true
   publish?: true
   merge?: true
+  fixRounds?: true
+  fixStopped?: true
   createdAt?: true
   updatedAt?: true
   publishedAt?: true
@@ -245,6 +261,10 @@ export type PullRequestCountAggregateInputType = {
   merge?: true
   problem?: true
   replies?: true
+  fixWanted?: true
+  fix?: true
+  fixRounds?: true
+  fixStopped?: true
   told?: true
   createdAt?: true
   updatedAt?: true
@@ -370,6 +390,10 @@ export type PullRequestGroupByOutputType = {
   merge: string | null
   problem: runtime.JsonValue | null
   replies: runtime.JsonValue
+  fixWanted: runtime.JsonValue | null
+  fix: runtime.JsonValue | null
+  fixRounds: number
+  fixStopped: string | null
   told: runtime.JsonValue | null
   createdAt: Date
   updatedAt: Date
@@ -431,6 +455,10 @@ export type PullRequestWhereInput = {
   merge?: Prisma.StringNullableFilter<"PullRequest"> | string | null
   problem?: Prisma.JsonNullableFilter<"PullRequest">
   replies?: Prisma.JsonFilter<"PullRequest">
+  fixWanted?: Prisma.JsonNullableFilter<"PullRequest">
+  fix?: Prisma.JsonNullableFilter<"PullRequest">
+  fixRounds?: Prisma.IntFilter<"PullRequest"> | number
+  fixStopped?: Prisma.StringNullableFilter<"PullRequest"> | string | null
   told?: Prisma.JsonNullableFilter<"PullRequest">
   createdAt?: Prisma.DateTimeFilter<"PullRequest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"PullRequest"> | Date | string
@@ -469,6 +497,10 @@ export type PullRequestOrderByWithRelationInput = {
   merge?: Prisma.SortOrderInput | Prisma.SortOrder
   problem?: Prisma.SortOrderInput | Prisma.SortOrder
   replies?: Prisma.SortOrder
+  fixWanted?: Prisma.SortOrderInput | Prisma.SortOrder
+  fix?: Prisma.SortOrderInput | Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
+  fixStopped?: Prisma.SortOrderInput | Prisma.SortOrder
   told?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -511,6 +543,10 @@ export type PullRequestWhereUniqueInput = Prisma.AtLeast<{
   merge?: Prisma.StringNullableFilter<"PullRequest"> | string | null
   problem?: Prisma.JsonNullableFilter<"PullRequest">
   replies?: Prisma.JsonFilter<"PullRequest">
+  fixWanted?: Prisma.JsonNullableFilter<"PullRequest">
+  fix?: Prisma.JsonNullableFilter<"PullRequest">
+  fixRounds?: Prisma.IntFilter<"PullRequest"> | number
+  fixStopped?: Prisma.StringNullableFilter<"PullRequest"> | string | null
   told?: Prisma.JsonNullableFilter<"PullRequest">
   createdAt?: Prisma.DateTimeFilter<"PullRequest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"PullRequest"> | Date | string
@@ -549,6 +585,10 @@ export type PullRequestOrderByWithAggregationInput = {
   merge?: Prisma.SortOrderInput | Prisma.SortOrder
   problem?: Prisma.SortOrderInput | Prisma.SortOrder
   replies?: Prisma.SortOrder
+  fixWanted?: Prisma.SortOrderInput | Prisma.SortOrder
+  fix?: Prisma.SortOrderInput | Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
+  fixStopped?: Prisma.SortOrderInput | Prisma.SortOrder
   told?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -595,6 +635,10 @@ export type PullRequestScalarWhereWithAggregatesInput = {
   merge?: Prisma.StringNullableWithAggregatesFilter<"PullRequest"> | string | null
   problem?: Prisma.JsonNullableWithAggregatesFilter<"PullRequest">
   replies?: Prisma.JsonWithAggregatesFilter<"PullRequest">
+  fixWanted?: Prisma.JsonNullableWithAggregatesFilter<"PullRequest">
+  fix?: Prisma.JsonNullableWithAggregatesFilter<"PullRequest">
+  fixRounds?: Prisma.IntWithAggregatesFilter<"PullRequest"> | number
+  fixStopped?: Prisma.StringNullableWithAggregatesFilter<"PullRequest"> | string | null
   told?: Prisma.JsonNullableWithAggregatesFilter<"PullRequest">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"PullRequest"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"PullRequest"> | Date | string
@@ -633,6 +677,10 @@ export type PullRequestCreateInput = {
   merge?: string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: number
+  fixStopped?: string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -671,6 +719,10 @@ export type PullRequestUncheckedCreateInput = {
   merge?: string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: number
+  fixStopped?: string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -709,6 +761,10 @@ export type PullRequestUpdateInput = {
   merge?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: Prisma.IntFieldUpdateOperationsInput | number
+  fixStopped?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -747,6 +803,10 @@ export type PullRequestUncheckedUpdateInput = {
   merge?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: Prisma.IntFieldUpdateOperationsInput | number
+  fixStopped?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -785,6 +845,10 @@ export type PullRequestCreateManyInput = {
   merge?: string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: number
+  fixStopped?: string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -823,6 +887,10 @@ export type PullRequestUpdateManyMutationInput = {
   merge?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: Prisma.IntFieldUpdateOperationsInput | number
+  fixStopped?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -861,6 +929,10 @@ export type PullRequestUncheckedUpdateManyInput = {
   merge?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   problem?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   replies?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  fixWanted?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fix?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  fixRounds?: Prisma.IntFieldUpdateOperationsInput | number
+  fixStopped?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   told?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -905,6 +977,10 @@ export type PullRequestCountOrderByAggregateInput = {
   merge?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   replies?: Prisma.SortOrder
+  fixWanted?: Prisma.SortOrder
+  fix?: Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
+  fixStopped?: Prisma.SortOrder
   told?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -916,6 +992,7 @@ export type PullRequestAvgOrderByAggregateInput = {
   number?: Prisma.SortOrder
   wantedVersion?: Prisma.SortOrder
   doneVersion?: Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
 }
 
 export type PullRequestMaxOrderByAggregateInput = {
@@ -943,6 +1020,8 @@ export type PullRequestMaxOrderByAggregateInput = {
   doneVersion?: Prisma.SortOrder
   publish?: Prisma.SortOrder
   merge?: Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
+  fixStopped?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
@@ -974,6 +1053,8 @@ export type PullRequestMinOrderByAggregateInput = {
   doneVersion?: Prisma.SortOrder
   publish?: Prisma.SortOrder
   merge?: Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
+  fixStopped?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
@@ -984,6 +1065,7 @@ export type PullRequestSumOrderByAggregateInput = {
   number?: Prisma.SortOrder
   wantedVersion?: Prisma.SortOrder
   doneVersion?: Prisma.SortOrder
+  fixRounds?: Prisma.SortOrder
 }
 
 export type NullableBoolFieldUpdateOperationsInput = {
@@ -1023,6 +1105,10 @@ export type PullRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   merge?: boolean
   problem?: boolean
   replies?: boolean
+  fixWanted?: boolean
+  fix?: boolean
+  fixRounds?: boolean
+  fixStopped?: boolean
   told?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1061,6 +1147,10 @@ export type PullRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   merge?: boolean
   problem?: boolean
   replies?: boolean
+  fixWanted?: boolean
+  fix?: boolean
+  fixRounds?: boolean
+  fixStopped?: boolean
   told?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1099,6 +1189,10 @@ export type PullRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   merge?: boolean
   problem?: boolean
   replies?: boolean
+  fixWanted?: boolean
+  fix?: boolean
+  fixRounds?: boolean
+  fixStopped?: boolean
   told?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1137,6 +1231,10 @@ export type PullRequestSelectScalar = {
   merge?: boolean
   problem?: boolean
   replies?: boolean
+  fixWanted?: boolean
+  fix?: boolean
+  fixRounds?: boolean
+  fixStopped?: boolean
   told?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1144,7 +1242,7 @@ export type PullRequestSelectScalar = {
   refreshedAt?: boolean
 }
 
-export type PullRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "connectionId" | "provider" | "host" | "repository" | "number" | "url" | "title" | "branch" | "base" | "headSha" | "pushedSha" | "pushingSha" | "content" | "state" | "draft" | "checks" | "checkList" | "review" | "conflicts" | "wanted" | "wantedVersion" | "doneVersion" | "publish" | "mergeWanted" | "merge" | "problem" | "replies" | "told" | "createdAt" | "updatedAt" | "publishedAt" | "refreshedAt", ExtArgs["result"]["pullRequest"]>
+export type PullRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "connectionId" | "provider" | "host" | "repository" | "number" | "url" | "title" | "branch" | "base" | "headSha" | "pushedSha" | "pushingSha" | "content" | "state" | "draft" | "checks" | "checkList" | "review" | "conflicts" | "wanted" | "wantedVersion" | "doneVersion" | "publish" | "mergeWanted" | "merge" | "problem" | "replies" | "fixWanted" | "fix" | "fixRounds" | "fixStopped" | "told" | "createdAt" | "updatedAt" | "publishedAt" | "refreshedAt", ExtArgs["result"]["pullRequest"]>
 
 export type $PullRequestPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "PullRequest"
@@ -1180,6 +1278,16 @@ export type $PullRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
     merge: string | null
     problem: runtime.JsonValue | null
     replies: runtime.JsonValue
+    /**
+     * {what, checks, message, automatic, by, at} of a message to the agent that is not sent yet.
+     */
+    fixWanted: runtime.JsonValue | null
+    /**
+     * {what, message, automatic, by, at, sha} of the last that was.
+     */
+    fix: runtime.JsonValue | null
+    fixRounds: number
+    fixStopped: string | null
     told: runtime.JsonValue | null
     createdAt: Date
     updatedAt: Date
@@ -1638,6 +1746,10 @@ export interface PullRequestFieldRefs {
   readonly merge: Prisma.FieldRef<"PullRequest", 'String'>
   readonly problem: Prisma.FieldRef<"PullRequest", 'Json'>
   readonly replies: Prisma.FieldRef<"PullRequest", 'Json'>
+  readonly fixWanted: Prisma.FieldRef<"PullRequest", 'Json'>
+  readonly fix: Prisma.FieldRef<"PullRequest", 'Json'>
+  readonly fixRounds: Prisma.FieldRef<"PullRequest", 'Int'>
+  readonly fixStopped: Prisma.FieldRef<"PullRequest", 'String'>
   readonly told: Prisma.FieldRef<"PullRequest", 'Json'>
   readonly createdAt: Prisma.FieldRef<"PullRequest", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"PullRequest", 'DateTime'>

@@ -1,25 +1,46 @@
 import { z } from 'zod';
-import type { CodeHost, ForgeComments, PullRequestState } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageNumber, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import type { CodeHost, ForgeComments, Place, PullRequestState } from '../../calls/code-host.js';
+import {
+  cut,
+  forgeCalls,
+  forgeComment,
+  forgePullRequest,
+  listedRepository,
+  pageNumber,
+  pageOf,
+  part,
+  provenBy,
+  pullRequestOf,
+  repo,
+  writtenOf,
+} from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
-import { fields, list, maybe, name } from '../../reading/fields.js';
+import { fields, id, list, maybe, name } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
+import { giteaOwnWork } from './own-work.js';
 
 /** Gitea's own longest page, unless its administrator changed it. */
 const PAGE = 50;
 const DRAFT = 'WIP: ';
+/** Of reviews, and of those whose line comments are looked at: each costs a request. */
+const MAX_REVIEW_PAGES = 4;
+const MAX_REVIEWS = 40;
+const reviewed = fields({ id, comments_count: z.number().nullish().catch(null) });
 
 const comparison = fields({ commits: maybe(z.array(fields({ parents: maybe(z.array(fields({ sha: name }))) }))) });
 
 /** @param client below `/api/v1`. */
 export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
   const shared = forgeCalls(client);
+  const published = publishCalls(client);
+  const pullRequest = async (place: Place): Promise<PullRequestState> => conflictsOf(await shared.pullRequest(place));
   return {
     ...shared,
-    ...publishCalls(client),
-    pullRequest: async (place) => conflictsOf(await shared.pullRequest(place)),
+    ...published,
+    pullRequest,
+    ownWork: (account, repositories) => giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),
     // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
     repositories: async (asked, query) => {
       const page = pageNumber(asked);
@@ -59,6 +80,23 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
       const path = `${repo(repository)}/compare/${part(commit)}...${part(of)}?stat=false&verification=false&files=false`;
       const asked = client.call({ method: 'GET', path, answer: comparison });
       return provenBy(asked.then(({ body }) => (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit))));
+    },
+    // It keeps line comments in their reviews, oldest first.
+    findReviewReply: async ({ repository, number }, marker) => {
+      const pull = `${repo(repository)}/pulls/${number}`;
+      const all: z.output<typeof reviewed>[] = [];
+      for (let page = 1; page <= MAX_REVIEW_PAGES; page += 1) {
+        const { body } = await client.call({ method: 'GET', path: `${pull}/reviews?limit=${PAGE}&page=${page}`, answer: z.array(reviewed) });
+        all.push(...body);
+        if (body.length < PAGE) break;
+      }
+      const withLines = all.filter(({ comments_count }) => (comments_count ?? 0) > 0).toReversed();
+      for (const { id: review } of withLines.slice(0, MAX_REVIEWS)) {
+        const { body } = await client.call({ method: 'GET', path: `${pull}/reviews/${part(review)}/comments`, answer: z.array(forgeComment) });
+        const found = body.find((each) => each.body.includes(marker));
+        if (found !== undefined) return writtenOf(found);
+      }
+      return null;
     },
     resolveReview: async ({ repository }, commentId) => {
       await client.call({ method: 'POST', path: `${repo(repository)}/pulls/comments/${part(commentId)}/resolve`, answer: z.unknown() });

@@ -198,7 +198,11 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     ];
     expect((await said()).sort()).toEqual([...words, lineOf, lineOf].sort());
     const [line] = await shop.reviewComments(made.number, review);
-    await calls.replyToReview(place, String(line?.id), 'Because of cents.');
+    const reply = await calls.replyToReview(place, String(line?.id), 'Because of cents. <!-- slipway:m1 -->');
+    expect([await calls.findReviewReply(place, 'slipway:m1'), await calls.findReviewReply(place, 'slipway:m2')]).toEqual([
+      expect.objectContaining({ id: reply.id }),
+      null,
+    ]);
     await calls.resolveReview(place, String(line?.id));
     const [resolved] = await shop.call<Array<{ resolver: { login: string } | null }>>('GET', `/pulls/${made.number}/reviews/${review}/comments`);
     expect(resolved?.resolver).toMatchObject({ login: expect.any(String) });

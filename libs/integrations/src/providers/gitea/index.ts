@@ -59,6 +59,6 @@ export const gitea: Provider = {
   codeHost: access,
   rights: { ...access, permissionOf: (client, repository, actor) => giteaCalls(client).permissionOf(repository, actor) },
   // It has no limit of its own.
-  answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), reacts: true, pace: { burst: 100, everyMs: 200 } },
+  answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), reacts: true, replies: true, pace: { burst: 100, everyMs: 200 } },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, giteaLines) },
 };

@@ -128,6 +128,29 @@ describe('calls to GitHub', () => {
     ]);
   });
 
+  it('find a reply of ours below a line by its marker, among the newest', async () => {
+    const { calls, sent } = host([
+      200,
+      [
+        { id: 8, body: 'Why?' },
+        { id: 9, body: '<!-- slipway:m1 --> Done', html_url: 'https://x.test/9' },
+      ],
+    ]);
+    expect(await calls.findReviewReply(place, 'slipway:m1')).toEqual({ id: '9', url: 'https://x.test/9' });
+    expect(sent[0]).toEqual(['GET', '/repos/acme/shop/pulls/13/comments?sort=created&direction=desc&per_page=100']);
+  });
+
+  it('take what GraphQL refuses for a refusal, though its status is 200', async () => {
+    const refused = (type: string): [number, unknown] => [200, { data: null, errors: [{ type, message: 'Resource not accessible' }] }];
+    for (const [type, kind] of [
+      ['FORBIDDEN', 'forbidden'],
+      ['NOT_FOUND', 'missing'],
+      ['RATE_LIMITED', 'limited'],
+      ['OTHER', 'invalid'],
+    ] as const)
+      await expect(host(refused(type)).calls.resolveReview(place, '900')).rejects.toMatchObject({ kind });
+  });
+
   it('read check runs beside statuses, and resolve the thread of a review comment by GraphQL', async () => {
     const node = (id: string, isResolved: boolean, databaseId: number) => ({ id, isResolved, comments: { nodes: [{ databaseId }] } });
     const threads = { data: { repository: { pullRequest: { reviewThreads: { nodes: [node('T1', false, 5), node('T2', false, 900)] } } } } };

@@ -1,21 +1,35 @@
 import { z } from 'zod';
 import type { CodeHost, CommitCheck, ForgeComments } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageNumber, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import {
+  cut,
+  forgeCalls,
+  forgeComment,
+  forgePullRequest,
+  listedRepository,
+  pageNumber,
+  pageOf,
+  part,
+  provenBy,
+  pullRequestOf,
+  repo,
+  writtenOf,
+} from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
 import { fields, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
+import { githubCheckLog } from './check-log.js';
+import { graphql } from './graphql.js';
+import { githubOwnWork } from './own-work.js';
 
 const PAGE = 100;
 
-/** Beside the REST API: `api.github.com/graphql`, and `/api/graphql` where that is at `/api/v3`. */
-const GRAPHQL = '/../graphql';
 const THREADS = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) {
   reviewThreads(last: 100) { nodes { id isResolved comments(first: 50) { nodes { databaseId } } } } } } }`;
 const RESOLVE = 'mutation($id: ID!) { resolveReviewThread(input: { threadId: $id }) { thread { isResolved } } }';
 const thread = fields({ id: name, isResolved: z.boolean(), comments: fields({ nodes: z.array(fields({ databaseId: id })) }) });
-const threads = fields({ data: fields({ repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }) }) });
+const threads = fields({ repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }) });
 
 const comparison = fields({ merge_base_commit: fields({ sha: name }) });
 const checkRun = fields({ id, name: title, status: name, conclusion: maybe(name), html_url: url, output: maybe(fields({ title: text })) });
@@ -44,6 +58,8 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       const { body } = await client.call({ method: 'GET', path, answer: fields({ check_runs: z.array(checkRun) }) });
       return [...body.check_runs.map(checkOf), ...(await publish.checks(repository, sha))].slice(0, PAGE);
     },
+    ownWork: (account, repositories) => githubOwnWork(client, account, repositories),
+    checkLog: (repository, check) => githubCheckLog(client, repository, check),
     repositories: async (asked) => {
       const page = pageNumber(asked);
       const listed = await repositories(client, page);
@@ -85,15 +101,19 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       const path = `${repo(repository)}/compare/${part(of)}...${part(commit)}?per_page=1`;
       return provenBy(client.call({ method: 'GET', path, answer: comparison }).then(({ body }) => body.merge_base_commit.sha === commit));
     },
+    findReviewReply: async ({ repository, number }, marker) => {
+      const path = `${repo(repository)}/pulls/${number}/comments?sort=created&direction=desc&per_page=${PAGE}`;
+      const { body } = await client.call({ method: 'GET', path, answer: z.array(forgeComment) });
+      const found = body.find((each) => each.body.includes(marker));
+      return found === undefined ? null : writtenOf(found);
+    },
     resolveReview: async ({ repository, number }, commentId) => {
       const [owner = '', repositoryName = ''] = repository.split('/');
       const variables = { owner, name: repositoryName, number };
-      const found = (await client.call({ method: 'POST', path: GRAPHQL, body: { query: THREADS, variables }, answer: threads })).body;
-      const thread = found.data.repository.pullRequest.reviewThreads.nodes.find(({ comments }) =>
-        comments.nodes.some(({ databaseId }) => databaseId === commentId),
-      );
+      const found = await graphql(client, { query: THREADS, variables, data: threads });
+      const thread = found.repository.pullRequest.reviewThreads.nodes.find(({ comments }) => comments.nodes.some(({ databaseId }) => databaseId === commentId));
       if (thread === undefined || thread.isResolved) return;
-      await client.call({ method: 'POST', path: GRAPHQL, body: { query: RESOLVE, variables: { id: thread.id } }, answer: fields({ data: z.unknown() }) });
+      await graphql(client, { query: RESOLVE, variables: { id: thread.id }, data: z.unknown() });
     },
     merge: async ({ repository, number }, sha) => {
       await client.call({ method: 'PUT', path: `${repo(repository)}/pulls/${number}/merge`, body: { sha }, answer: z.unknown() });

@@ -60,6 +60,7 @@ export const github: Provider = {
     repositoryOf: ({ repository }) => (typeof repository === 'string' ? repository : null),
     calls: (client) => forgeAnswers(githubCalls(client)),
     reacts: true,
+    replies: true,
     pace: { burst: 60, everyMs: 8_000 },
   },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, githubLines) },

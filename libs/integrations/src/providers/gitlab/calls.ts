@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { markdownOf, markOf } from '../../answers/markdown-answer.js';
 import type { Answer, Asked, ThreadAnswers } from '../../answers/thread-answers.js';
-import type { Permission, Written } from '../../calls/code-host.js';
+import type { Permission, Place, Written } from '../../calls/code-host.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
-import type { Actor } from '../../intent.js';
+import type { Actor, Thread } from '../../intent.js';
 import { fields, id, moment, name, text } from '../../reading/fields.js';
 import { part, pathOf, project } from './paths.js';
+import { reviewCalls } from './reviews.js';
 
 const written = fields({ id });
 const note = fields({ id, body: text, created_at: moment });
@@ -21,7 +22,14 @@ const MAX_PAGES = 10;
 
 /** @param client below `/api/v4`. */
 export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
+  const reviews = reviewCalls(client, ({ repository }) => repository);
+  const placeOf = (place: Thread['place']): Place => ({ repository: pathOf(place).on, number: 0 });
   return {
+    replies: {
+      post: (place, commentId, answer) => reviews.replyToReview(placeOf(place), commentId, markdownOf(answer)),
+      find: (place, _commentId, marker) => reviews.findReviewReply(placeOf(place), markOf(marker)),
+      resolve: (place, commentId) => reviews.resolveReview(placeOf(place), commentId),
+    },
     acknowledge: async (place, asked) => {
       const { on } = pathOf(place);
       try {

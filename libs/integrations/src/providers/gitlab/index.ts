@@ -78,6 +78,6 @@ export const gitlab: Provider = {
   oauth: gitlabOAuth,
   tokens: gitlabTokens,
   // gitlab.com lets 60 notes a minute be written.
-  answers: { ...access, calls: gitlabAnswers, reacts: true, pace: { burst: 30, everyMs: 2_000 } },
+  answers: { ...access, calls: gitlabAnswers, reacts: true, replies: true, pace: { burst: 30, everyMs: 2_000 } },
   threads: { ...access, read: readGitlabThread },
 };

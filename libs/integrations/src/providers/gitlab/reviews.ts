@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CodeHost, Place, Review } from '../../calls/code-host.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
-import { fields, flag, id, list, maybe, name } from '../../reading/fields.js';
+import { fields, flag, id, list, maybe, name, text } from '../../reading/fields.js';
 import { part, project } from './paths.js';
 
 const PAGE = 100;
@@ -10,16 +10,17 @@ const PAGE = 100;
 const MAX_PAGES = 10;
 
 const someone = fields({ id });
-const note = fields({ id, author: maybe(someone), resolvable: flag, resolved: flag, system: flag });
+const note = fields({ id, body: text, author: maybe(someone), resolvable: flag, resolved: flag, system: flag });
 const discussion = fields({ id, notes: list(note) });
 type Discussion = z.output<typeof discussion>;
 
 const approvals = fields({ approved_by: list(fields({ user: someone })) });
 const reviewers = list(fields({ user: someone, state: maybe(name) }));
 
-/** Answers and verdicts on merge requests: GitLab has approvals, reviewers and discussions, and no reviews. */
-export function reviewCalls(client: ProviderClient): Pick<CodeHost, 'reviews' | 'replyToReview' | 'resolveReview'> {
-  const at = ({ repository, number }: Place): string => `${project(repository)}/merge_requests/${number}`;
+const mergeRequestAt = ({ repository, number }: Place): string => `${project(repository)}/merge_requests/${number}`;
+
+/** Answers and verdicts on merge requests: GitLab has approvals, reviewers and discussions, and no reviews. @param at the path of one. */
+export function reviewCalls(client: ProviderClient, at = mergeRequestAt): Pick<CodeHost, 'reviews' | 'replyToReview' | 'findReviewReply' | 'resolveReview'> {
   const discussions = async (place: Place, page: number): Promise<readonly Discussion[]> =>
     (await client.call({ method: 'GET', path: `${at(place)}/discussions?per_page=${PAGE}&page=${page}`, answer: list(discussion) })).body;
   /** @throws ProviderRefusal `missing` */
@@ -37,6 +38,15 @@ export function reviewCalls(client: ProviderClient): Pick<CodeHost, 'reviews' | 
       const path = `${at(place)}/discussions/${part((await withNote(place, commentId)).id)}/notes`;
       // The API names no address of a note.
       return { id: (await client.call({ method: 'POST', path, body: { body }, answer: fields({ id }) })).body.id, url: null };
+    },
+    findReviewReply: async (place, marker) => {
+      for (let page = 1; page <= MAX_PAGES; page += 1) {
+        const some = await discussions(place, page);
+        const found = some.flatMap(({ notes }) => notes).find(({ body }) => body.includes(marker));
+        if (found !== undefined) return { id: found.id, url: null };
+        if (some.length < PAGE) break;
+      }
+      return null;
     },
     resolveReview: async (place, commentId) => {
       const { id: discussionId, notes } = await withNote(place, commentId);

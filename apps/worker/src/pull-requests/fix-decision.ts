@@ -1,0 +1,28 @@
+import type { ConnectionSettings, ConversationStatus, FixStop } from '@slipway/contracts';
+import type { PullRequestRow } from '@slipway/integrations/pull-requests';
+
+export type FixDecision = { readonly kind: 'none' } | { readonly kind: 'ask' } | { readonly kind: 'stop'; readonly why: FixStop };
+
+const NONE: FixDecision = { kind: 'none' };
+
+/**
+ * Whether the agent is asked, without a person, to fix the checks that failed. Pure.
+ * A round is asked for once for a head, and at most as many in the whole life of a pull request as the connection allows: what a person asks for does not count.
+ */
+export function fixDecision(
+  row: Pick<PullRequestRow, 'state' | 'checks' | 'headSha' | 'pushedSha' | 'publish' | 'wanted' | 'fix' | 'fixWanted' | 'fixRounds' | 'fixStopped'>,
+  settings: Pick<ConnectionSettings, 'fixChecks' | 'fixRounds'>,
+  status: ConversationStatus,
+): FixDecision {
+  const { checks, headSha, fix } = row;
+  if (settings.fixChecks !== 'automatic' || row.fixStopped !== null || row.fixWanted !== null) return NONE;
+  if (row.state !== 'open' || status !== 'finished') return NONE;
+  // All of them have ended, and on what we have pushed: what somebody else pushed is theirs to mend.
+  if (checks.state !== 'failure' || checks.pending > 0 || headSha === null || headSha !== row.pushedSha) return NONE;
+  const ofThisHead = fix?.sha === headSha;
+  const lastIsPublished = fix !== null && row.wanted.message === fix.message;
+  if (ofThisHead && lastIsPublished && row.publish === 'failed') return fix.automatic ? { kind: 'stop', why: 'not-published' } : NONE;
+  if (ofThisHead && lastIsPublished && row.publish === 'done') return fix.automatic ? { kind: 'stop', why: 'unchanged' } : NONE;
+  if (ofThisHead || row.publish !== 'done') return NONE;
+  return row.fixRounds >= settings.fixRounds ? { kind: 'stop', why: 'rounds' } : { kind: 'ask' };
+}

@@ -1,0 +1,17 @@
+import type { Operation } from '../operations.js';
+import { SuggestedTasks } from '../suggested-tasks.js';
+
+/** What waits for the caller at git hosts. */
+export const suggestedTaskOperations = {
+  listSuggestedTasks: {
+    id: 'suggested-tasks.list',
+    method: 'GET',
+    path: '/api/v1/orgs/{org}/suggested-tasks',
+    summary: 'Tasks from the repositories that the caller may write to at the provider; answers are up to a minute old',
+    permission: 'conversation:create',
+    status: 200,
+    response: SuggestedTasks,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+} as const satisfies Record<string, Operation>;

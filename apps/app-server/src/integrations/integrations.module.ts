@@ -69,7 +69,15 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, AppsController, AuthorizationsController, LinkingController, HooksController, RepositoriesController, SuggestedTasksController],
+      controllers: [
+        IntegrationsController,
+        AppsController,
+        AuthorizationsController,
+        LinkingController,
+        HooksController,
+        RepositoriesController,
+        SuggestedTasksController,
+      ],
       // Whoever starts a conversation takes names of repositories.
       global: true,
       exports: [RepositoryReferences, ConnectionCredentials],

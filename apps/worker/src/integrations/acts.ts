@@ -131,7 +131,7 @@ export class Acts {
       const waiting = await findChoice(client, orgId, connection.id, intent.thread.key, true);
       if (waiting?.id !== chosen.waiting.id || waiting.deliveries.length !== chosen.waiting.deliveries.length) throw new Error('more was asked for meanwhile');
       const text = chosen.intents.map((each) => promptOfIntent(each, fence, NO_CONTEXT)).join('\n\n');
-      const performed = await this.start(client, stored, { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } }, begin, text);
+      const performed = await this.start(client, stored, { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } }, begin, { text, comments: [] });
       const { conversationId } = performed.decided;
       if (conversationId !== null) await endChoice(client, orgId, waiting.id, conversationId);
       return performed;

@@ -16,6 +16,7 @@ import { ConversationLocks } from '../../conversations/conversation-locks.js';
 import { ConversationLog } from '../../conversations/conversation-log.js';
 import { Acts } from '../../integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../integrations/answers/integration-answer.js';
+import { RepositoryChoices } from '../../integrations/choice/repository-choices.js';
 import { ConnectionCalls } from '../../integrations/connection-calls.js';
 import { DefaultRepository } from '../../integrations/default-repository.js';
 import { IntegrationDelivery } from '../../integrations/integration-delivery.js';
@@ -146,6 +147,7 @@ export class PublishWorld {
       this.ids,
       new ThreadReader(pool, new Map(), calls, ask, logger),
       new DefaultRepository(pool, new Map(), ask),
+      new RepositoryChoices(pool, this.envelope(pool), this.providers),
     );
     const steps = { agentOf: () => ({ bundle: () => Promise.resolve(madeBundle(BASE, this.work).bytes) }) } as unknown as StartSteps;
     const publisher = new Publisher(pool, this.dispatch, ask, this.clock);

@@ -167,7 +167,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await page.getByText('Nothing is connected').waitFor();
     await look('integrations none');
     await page.getByRole('button', { name: 'Connect' }).press('Enter');
-    await dialog().getByLabel('Provider').selectOption('gitea');
+    await dialog().getByLabel('Provider', { exact: true }).selectOption('gitea');
     await dialog().getByRole('button', { name: 'Connect' }).press('Enter');
     await until('the host has the focus', () =>
       dialog()
@@ -281,7 +281,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
   step('connects Slack by the secret that Slack made, and opens the conversation that a mention started', async () => {
     await page.goto(`${stack.url}/${org.slug}/admin/integrations`);
     await page.getByRole('button', { name: 'Connect' }).click();
-    await dialog().getByLabel('Provider').selectOption('slack');
+    await dialog().getByLabel('Provider', { exact: true }).selectOption('slack');
     await dialog().getByLabel('Signing secret').fill(SLACK_SECRET);
     await dialog().getByText('More settings').click();
     await dialog().getByLabel('Ids of Slipway’s own account').fill('U0');

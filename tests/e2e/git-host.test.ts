@@ -212,8 +212,9 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     expect(pull).toMatchObject({ number: 1, title: 'Leave a note' });
     await shop.setStatus(pull?.head.sha ?? '', { context: 'tests', state: 'failure', description: '1 of 2 failed' });
     await card.getByText('1 of 1 check failed').waitFor();
-    await card.getByText('Checks', { exact: true }).click();
+    // What failed is shown unasked, with a way to have it fixed.
     await card.getByText('1 of 2 failed').waitFor();
+    await card.getByRole('button', { name: 'Fix this check: tests' }).waitFor();
     await look('pull request card');
     await card.getByRole('button', { name: 'Merge…' }).press('Enter');
     await dialog()

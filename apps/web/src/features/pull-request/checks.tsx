@@ -20,8 +20,9 @@ const SHAPES: Readonly<Record<CheckState, { readonly icon: typeof CircleCheck; r
 export function Checks({ pull, number }: { pull: PullRequest; number: number }) {
   const summary = pull.checks;
   const { orgId, conversation } = useConversation();
-  // What failed is shown unasked.
-  const [open, setOpen] = useState(pull.state === 'open' && summary.state === 'failure');
+  /** Of the user; `null`: what failed is shown unasked. */
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const open = chosen ?? (pull.state === 'open' && summary.state === 'failure');
   const { state, pending, failed, passed } = summary;
   const checks = useQuery({
     queryKey: ['pull-request-checks', orgId, conversation.id, number, state, pending, failed, passed],
@@ -29,7 +30,13 @@ export function Checks({ pull, number }: { pull: PullRequest; number: number }) 
     enabled: open,
   });
   return (
-    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      open={open}
+      onToggle={(event) => {
+        // It comes for what was rendered, too.
+        if (event.currentTarget.open !== open) setChosen(event.currentTarget.open);
+      }}
+    >
       <summary className="min-h-6 cursor-pointer text-sm text-ink-muted">Checks</summary>
       {!open ? null : checks.data === undefined ? (
         checks.error === null ? (

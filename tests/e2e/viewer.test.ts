@@ -213,6 +213,11 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
       // A role that is raised meanwhile shows on the page that is open.
       const raised = await owner.fetch(atOrg(`/members/${guest.me.id}`), { method: 'PATCH', json: { role: 'member' } });
       expect(raised.status).toBe(200);
+      // What a session may do is read at most once a second.
+      await until('the role counts', async () => {
+        const { orgs } = (await (await guest.fetch('/api/v1/me')).json()) as Me;
+        return orgs.some(({ id, role }) => id === org.id && role === 'member');
+      });
       await page.clock.fastForward('01:01');
       await page.getByRole('textbox', { name: 'Task', exact: true }).waitFor({ timeout: 30_000 });
       expect(await page.getByText('You are a viewer here').count()).toBe(0);

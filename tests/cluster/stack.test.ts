@@ -8,7 +8,7 @@ import { reasonCases } from './stack-reason-cases.ts';
 
 const lack = await lackForBuiltCluster();
 
-describe('Slipway with its sandboxes in pods', { skip: lack ?? false, timeout: 240_000 }, () => {
+describe('Slipway with its sandboxes in pods', { skip: lack ?? false, timeout: 600_000 }, () => {
   let on: StackOnCluster;
   let egress: EgressOnHost;
   before(async () => {

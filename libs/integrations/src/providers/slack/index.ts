@@ -14,10 +14,7 @@ export const slack: Provider = {
   name: 'Slack',
   does: ['chat'],
   host: 'slack.com',
-  connections: [
-    { kind: 'app', name: 'Slack app from a manifest', signature: 'v0' },
-    { kind: 'socket', name: 'Socket Mode', signature: 'socket' },
-  ],
+  connections: [{ kind: 'app', name: 'Slack app from a manifest', signature: 'v0' }],
   signatures: {
     v0: {
       kind: 'hmac-sha256',
@@ -28,7 +25,6 @@ export const slack: Provider = {
       signed: [{ text: 'v0:' }, { header: 'x-slack-request-timestamp' }, { text: ':' }, 'body'],
       time: { from: { header: 'x-slack-request-timestamp' }, unit: 's', toleranceS: 300 },
     },
-    socket: { kind: 'socket' },
   },
   maxBytes: 1024 * 1024,
   form: true,

@@ -1,4 +1,4 @@
-import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileError } from '../files/disk-space.js';
@@ -67,7 +67,7 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
     await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true });
     const [own] = (await gitOutput(['rev-parse', '--path-format=absolute', '--git-path', 'index'], { cwd: root, signal, env: outer })).toString().split('\n');
     // With what git already knows of the files' times, only changed ones are read. A repository may have no index yet.
-    await copyFile(own as string, env.GIT_INDEX_FILE).catch((error: unknown) =>
+    await copyIndex(own as string, env.GIT_INDEX_FILE).catch((error: unknown) =>
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Promise.reject(fileError(error, folder)),
     );
     const listed = async (...args: string[]): Promise<string[]> => {
@@ -100,6 +100,16 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
     await dispose();
     throw error;
   }
+}
+
+/**
+ * With its time of writing: git reads a file again whose time is not before the index's, since it may have been written in the same second and with the same size.
+ * With a newer time on the copy, such a change would not be seen. Read before the copy: an index that is replaced meanwhile only has more files read.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
 }
 
 /** As `LargeFile.stamp`, of a file that is there now; `null` when there is none. @param name from the top folder. */

@@ -64,10 +64,9 @@ const SELECT = `SELECT k.id, k.name, k.owner_kind, k.owner_id, coalesce(u.name, 
     CASE WHEN u.id IS NOT NULL AND u.deactivated_at IS NULL THEN m.role WHEN a.deleted_at IS NULL THEN a.role END AS owner_role,
     k.scopes, k.prefix, k.last4, ${STATE} AS state, k.not_before, k.expires_at, k.created_by, k.created_by_label, k.created_at,
     k.last_used_at, k.last_used_address, k.last_used_route, k.revoked_at, k.replaced_by, k.made_by_key,
-    (WITH RECURSIVE descendant AS (
-       SELECT c.id, c.revoked_at, c.expires_at FROM app.api_key c WHERE c.org_id = k.org_id AND c.made_by_key = k.id
-       UNION SELECT c.id, c.revoked_at, c.expires_at FROM app.api_key c JOIN descendant d ON c.made_by_key = d.id WHERE c.org_id = k.org_id)
-     SELECT count(*)::int FROM descendant WHERE revoked_at IS NULL AND expires_at > $2) AS descendants,
+    (SELECT count(*)::int FROM app.api_key c
+     WHERE c.org_id = k.org_id AND c.id <> k.id AND c.revoked_at IS NULL AND c.expires_at > $2
+       AND c.id IN (SELECT d.id FROM app.api_key_descendants(k.org_id, ARRAY[k.id]) d)) AS descendants,
     EXISTS (SELECT 1 FROM app.membership n JOIN app.user_account v ON v.id = n.user_id
             WHERE n.org_id = k.org_id AND n.user_id = k.created_by AND v.deactivated_at IS NULL)
       OR EXISTS (SELECT 1 FROM app.service_account s WHERE s.org_id = k.org_id AND s.id = k.created_by AND s.deleted_at IS NULL) AS maker_active
@@ -153,13 +152,11 @@ export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId
   return rows.map(({ id }) => id);
 }
 
-/** Live keys that were made with one of these, directly or through keys that have ended since. A revocation of their ancestor revokes them (trigger `revoke_child_keys`). */
+/** Live keys that were made with one of these or a predecessor of it, directly or through keys that have ended since. A revocation of their ancestor revokes them (trigger `revoke_child_keys`). */
 export async function liveDescendants(client: PoolClient, orgId: string, ids: readonly string[], now: Date): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
-    `WITH RECURSIVE descendant AS (
-       SELECT id, revoked_at, expires_at FROM app.api_key WHERE org_id = $1 AND made_by_key = ANY ($2)
-       UNION SELECT k.id, k.revoked_at, k.expires_at FROM app.api_key k JOIN descendant d ON k.made_by_key = d.id WHERE k.org_id = $1)
-     SELECT id FROM descendant WHERE revoked_at IS NULL AND expires_at > $3 AND id <> ALL ($2)`,
+    `SELECT k.id FROM app.api_key k
+     WHERE k.org_id = $1 AND k.revoked_at IS NULL AND k.expires_at > $3 AND k.id <> ALL ($2) AND k.id IN (SELECT d.id FROM app.api_key_descendants($1, $2) d)`,
     [orgId, ids, now],
   );
   return rows.map(({ id }) => id);
@@ -176,9 +173,8 @@ export async function revokeDescendants(client: PoolClient, orgId: string, id: s
   }
 }
 
-/** The key goes on until `until` at the latest; `null`: it ends at once. What was made with it belongs to the successor from now on. */
+/** The key goes on until `until` at the latest; `null`: it ends at once. What was made with it ends with a revocation of either. */
 export async function replaceApiKey(client: PoolClient, orgId: string, id: string, by: string, now: Date, until: Date | null): Promise<void> {
-  await client.query('UPDATE app.api_key SET made_by_key = $3 WHERE org_id = $1 AND made_by_key = $2 AND id <> $3', [orgId, id, by]);
   await client.query(
     `UPDATE app.api_key SET replaced_by = $3, revoked_at = CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END, expires_at = least(expires_at, coalesce($5::timestamptz, expires_at))
      WHERE org_id = $1 AND id = $2`,

@@ -24,6 +24,9 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('revoke' as const), which: fc.nat(7) }) },
 );
 
+const make = (maker: number) => ({ do: 'make' as const, with: maker, for: 'self' as const });
+const rotate = (caller: number, which: number) => ({ do: 'rotate' as const, with: caller, which, overlapSeconds: 0 as const });
+
 describe('what a stolen key of one hour makes', () => {
   let app: ConversationApp;
   let company: Company;
@@ -48,7 +51,7 @@ describe('what a stolen key of one hour makes', () => {
     expect([refused.status, refused.body['fields']]).toEqual([400, [expect.objectContaining({ path: 'expiresAt' })]]);
     const child = await withKey<CreatedApiKey>(app.url, parent.token, 'POST', keys(), { name: 'x', scopes: ['org:read'] });
     expect(child.body).toMatchObject({ expiresAt: parent.expiresAt, madeByKey: parent.id });
-    const own = await withKey<CreatedApiKey>(app.url, parent.token, 'POST', keys(`/${parent.id}/rotate`), { overlapSeconds: 0 });
+    const own = await withKey<CreatedApiKey>(app.url, parent.token, 'POST', keys(`/${parent.id}/rotate`), { overlapSeconds: 0 as const });
     expect(Date.parse(own.body.expiresAt)).toBeLessThanOrEqual(Date.parse(parent.expiresAt));
     expect(await works(child.body.token)).toBe(true);
   });
@@ -75,7 +78,7 @@ describe('what a stolen key of one hour makes', () => {
     const robbed = await stolen();
     let last: CreatedApiKey = robbed;
     for (let times = 0; times < 3; times += 1) {
-      const next = await withKey<CreatedApiKey>(app.url, last.token, 'POST', keys(`/${last.id}/rotate`), { overlapSeconds: 0 });
+      const next = await withKey<CreatedApiKey>(app.url, last.token, 'POST', keys(`/${last.id}/rotate`), { overlapSeconds: 0 as const });
       expect(next.body.madeByKey).toBe(last.id);
       last = next.body;
     }
@@ -116,7 +119,7 @@ describe('what a stolen key of one hour makes', () => {
           if (each.do === 'revoke') {
             // A rotation may have ended it at once: what it made ends all the same.
             const key = at(each.which);
-            await app.http(company.owner, 'DELETE', keys(`/${key.id}`));
+            expect((await app.http(company.owner, 'DELETE', keys(`/${key.id}`))).status).toBe(204);
             key.revoked = true;
           } else if (each.do === 'make') {
             const parent = at(each.with);
@@ -139,7 +142,16 @@ describe('what a stolen key of one hour makes', () => {
         // With all that came of it: an owner has a bounded number of keys.
         await app.http(company.owner, 'DELETE', keys(`/${root.id}`));
       }),
-      { numRuns: 25 },
+      {
+        numRuns: 25,
+        examples: [
+          // Its child's successor is made with it, and then it is rotated.
+          [[make(0), make(1), rotate(0, 1), rotate(0, 0), { do: 'revoke', which: 1 }]],
+          // A child rotates its maker, and is its ancestor then.
+          [[make(0), rotate(1, 0), { do: 'revoke', which: 0 }]],
+          [[make(0), rotate(1, 0), { do: 'revoke', which: 2 }]],
+        ],
+      },
     );
   });
 });

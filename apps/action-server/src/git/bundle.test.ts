@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -91,6 +91,22 @@ describe('the bundle of a workspace', () => {
     expect(git(clone, 'log', '-1', '--format=%an <%ae>, %cn: %s%n%(trailers:key=Co-authored-by)', commit)).toBe(
       'Ada Lovelace <1+ada@users.noreply.example>, Slipway: Changes\nCo-authored-by: Slipway <agent@slipway.invalid>',
     );
+  });
+
+  it('has a change of the same size within the second of the commit before', async () => {
+    // As on a machine on which all of it takes one second: the times that git keeps say nothing.
+    const then = new Date(1_700_000_000_000);
+    const inThatSecond = (...names: string[]): void => {
+      for (const name of names) utimesSync(path.join(repository, name), then, then);
+    };
+    git(repository, 'config', 'core.checkStat', 'minimal');
+    inThatSecond('a.txt');
+    git(repository, 'add', '-A');
+    inThatSecond('.git/index');
+    writeFileSync(path.join(repository, 'a.txt'), 'two\n');
+    inThatSecond('a.txt');
+    const commit = await taken();
+    expect(git(path.join(outside, 'clone'), 'show', `${commit}:a.txt`)).toBe('two');
   });
 
   it('takes a merge of what came upstream meanwhile', async () => {

@@ -64,22 +64,6 @@ describe('repositories of a workspace', () => {
   });
 
   describe('against the last turn', () => {
-    it('sees a change of the same size within the second of the commit before', async () => {
-      // As on a machine on which that takes one second: the times that git keeps say nothing.
-      git(repository, 'config', 'core.checkStat', 'minimal');
-      const second = new Date(1_700_000_000_000);
-      const index = path.join(repository, '.git/index');
-      write('total.js', 'export const total = 1;\n');
-      utimesSync(path.join(repository, 'total.js'), second, second);
-      commit('One');
-      utimesSync(index, second, second);
-      await mark();
-      write('total.js', 'export const total = 4;\n');
-      utimesSync(path.join(repository, 'total.js'), second, second);
-      utimesSync(index, second, second);
-      expect(await since()).toEqual(['UPDATED total.js']);
-    });
-
     it('says what changed since it began, whatever was changed before, and leaves no trace in the repository', async () => {
       write('a.txt', 'before the turn\n');
       write('mine.txt', 'untracked before\n');

@@ -29,6 +29,7 @@ import { CredentialSweep } from './integrations/credentials/credential-sweep.js'
 import { DefaultRepository } from './integrations/default-repository.js';
 import { HookJob } from './integrations/hooks/hook-job.js';
 import { HookSelection } from './integrations/hooks/hook-selection.js';
+import { DeliveryReader } from './integrations/delivery-reader.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
 import { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import { ThreadReader } from './integrations/thread-context.js';
@@ -157,7 +158,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(
       pool,
-      envelope,
+      new DeliveryReader(pool, envelope, providers, connectionCalls, logger),
       providers,
       access.ask,
       new Acts(pool, queue, gateway, ids, threads, new DefaultRepository(pool, providers, access.ask), new RepositoryChoices(pool, envelope, providers)),

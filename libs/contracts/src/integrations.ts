@@ -237,6 +237,7 @@ export const DELIVERY_REASONS = {
   'connection-disabled': 'The connection is disabled.',
   'organization-closing': 'The organization waits for its deletion.',
   'other-installation': 'It is about another installation than the one of the connection.',
+  'not-confirmed': 'Its signature does not cover what it says, and the provider does not confirm it.',
   'not-installed': 'Nobody who administers the account has confirmed the installation yet.',
   'actor-foreign': 'The actor is a guest, or of another workspace.',
   'actor-not-linked': 'The actor has not linked their account with a Slipway user.',

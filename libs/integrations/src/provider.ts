@@ -2,6 +2,7 @@ import type { AnswerAccess } from './answers/thread-answers.js';
 import type { AppHooks } from './app-hooks/app-hooks.js';
 import type { AppAccess, HookDeliveries } from './apps/app-access.js';
 import type { CodeHost } from './calls/code-host.js';
+import type { DeliveryRereading } from './calls/delivery-rereading.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { RightsAccess } from './calls/rights-access.js';
@@ -63,6 +64,8 @@ export interface Provider {
   readonly eventName: (delivery: ReadDelivery) => string;
   /** Never throws: what cannot be understood is `ignored`. */
   readonly read: (delivery: ReadDelivery, context: ReadingContext) => Reading;
+  /** How deliveries are read anew whose signature does not cover them; missing where each covers its body. */
+  readonly rereading?: DeliveryRereading;
   /** What it is called for as a git host; missing where it is none, or is not called yet. */
   readonly codeHost?: CodeHostAccess;
   /** How it is asked who may write; missing where it has no repositories, or is not asked yet. */

@@ -14,7 +14,17 @@ import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 import type { Provider } from '@slipway/integrations';
-import { allowedBy, type Decision, examine, findDelivery, needsWriteAccess, type StoredDelivery, unpackDelivery } from '@slipway/integrations/deliveries';
+import {
+  allowedBy,
+  type Decision,
+  examine,
+  findDelivery,
+  needsRereading,
+  needsWriteAccess,
+  type StoredDelivery,
+  unconfirmed,
+  unpackDelivery,
+} from '@slipway/integrations/deliveries';
 import { auditOf } from '../audit/audit-statement.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJobAs } from '../jobs/outbox.queries.js';
@@ -77,7 +87,10 @@ export class DeliveriesService {
   /** What the worker would decide now; the provider is not asked, so rights there count as unknown. @throws SlipwayError `resource.not-found` */
   async dryRun(caller: Principal, connectionId: string, id: string): Promise<DeliveryDryRun> {
     const { stored } = await this.find(caller, connectionId, id);
-    const { reading, decision, standing } = await examine(this.pool, this.envelope, this.providers.get(stored.connection.provider), stored);
+    const provider = this.providers.get(stored.connection.provider);
+    const examined = await examine(this.pool, this.envelope, provider, stored);
+    const { reading, standing } = examined;
+    const { decision } = needsRereading(provider, stored, examined) ? unconfirmed('A dry run does not ask the provider.') : examined;
     const actor = standing?.actor ?? null;
     return {
       reading: { ...reading },

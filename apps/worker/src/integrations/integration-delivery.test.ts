@@ -22,6 +22,7 @@ import { Acts } from './acts.js';
 import { RepositoryChoices } from './choice/repository-choices.js';
 import { ConnectionCalls } from './connection-calls.js';
 import { DefaultRepository } from './default-repository.js';
+import { DeliveryReader } from './delivery-reader.js';
 import { IntegrationDelivery } from './integration-delivery.js';
 import { dyingPool } from './testing/dying-pool.js';
 import { ThreadReader } from './thread-context.js';
@@ -119,10 +120,11 @@ describe('a delivery', () => {
       new DefaultRepository(own, none, ask),
       new RepositoryChoices(own, envelope, none),
     );
+    const providers = new Map([['example', exampleProvider]]);
     return new IntegrationDelivery(
       own,
-      new Envelope(own, new SecretBox(SECRET), systemClock),
-      new Map([['example', exampleProvider]]),
+      new DeliveryReader(own, new Envelope(own, new SecretBox(SECRET), systemClock), providers, connectionCalls, logger),
+      providers,
       () => Promise.resolve({ access, why: null }),
       acts,
       queue,

@@ -1,9 +1,8 @@
-import type { Envelope } from '@slipway/auth/envelope';
 import type { QueuePayload } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Intent, Provider } from '@slipway/integrations';
-import { allowedBy, claimDeed, type Decision, examine, findDelivery, needsWriteAccess, type StoredDelivery } from '@slipway/integrations/deliveries';
+import { allowedBy, claimDeed, type Decision, findDelivery, needsWriteAccess, type StoredDelivery } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
@@ -11,6 +10,7 @@ import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
 import { wantRefusalSaid, wantSessionSeen } from './answers/want-answers.js';
 import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
+import type { DeliveryReader } from './delivery-reader.js';
 import { noteLifecycle } from './lifecycle.js';
 import type { AskWriteAccess } from './write-access.js';
 
@@ -34,7 +34,7 @@ interface Wait {
 export class IntegrationDelivery {
   constructor(
     private readonly pool: SqlPool,
-    private readonly envelope: Envelope,
+    private readonly reader: DeliveryReader,
     private readonly providers: ReadonlyMap<string, Provider>,
     private readonly askWriteAccess: AskWriteAccess,
     private readonly acts: Acts,
@@ -70,13 +70,14 @@ export class IntegrationDelivery {
   /** @returns how long to wait for the provider; `null`: it is decided. */
   private async decide(stored: StoredDelivery, signal: AbortSignal): Promise<Wait | null> {
     const { id, orgId, connection } = stored;
-    const { reading, decision: own } = await examine(this.pool, this.envelope, this.providers.get(connection.provider), stored);
+    const { examined, later } = await this.reader.look(stored, signal);
+    if (later !== null && this.isInTime(stored)) return { why: later.why, ms: this.waitOf(stored, later.at) };
+    const { reading, decision: own } = examined;
     let decision = own;
     if (own.state === 'act' && stored.attempts === 0) await this.showSeen(stored, own.intent);
     if (own.state === 'act' && needsWriteAccess(own)) {
       const answer = await this.askWriteAccess(orgId, connection, own.intent, signal);
-      if (answer.access === 'later' && this.clock.now().getTime() - stored.receivedAt.getTime() < GIVE_UP_MS)
-        return { why: answer.why, ms: this.waitOf(stored, answer.at) };
+      if (answer.access === 'later' && this.isInTime(stored)) return { why: answer.why, ms: this.waitOf(stored, answer.at) };
       decision = allowedBy(answer.access === 'later' ? 'unknown' : answer.access, own, answer.why);
     }
     const perform = decision.state === 'act' ? await this.acts.prepare(stored, decision, signal) : null;
@@ -113,6 +114,10 @@ export class IntegrationDelivery {
     const { orgId } = stored;
     const answerId = await inOrg(this.pool, orgId, (client) => wantSessionSeen(client, stored, intent));
     if (answerId !== null) await this.queue.add('integration-notice', { orgId, answerId }, { key: answerId });
+  }
+
+  private isInTime({ receivedAt }: StoredDelivery): boolean {
+    return this.clock.now().getTime() - receivedAt.getTime() < GIVE_UP_MS;
   }
 
   private waitOf({ attempts }: StoredDelivery, at: Date | null): number {

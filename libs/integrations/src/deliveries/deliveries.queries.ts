@@ -20,6 +20,8 @@ export interface StoredConnection {
   readonly provider: string;
   readonly host: string;
   readonly account: string | null;
+  /** The name of the one that it requires. */
+  readonly signature: string;
   readonly state: string;
   readonly own: OwnIdentity;
   readonly settings: ConnectionSettings;
@@ -39,7 +41,7 @@ export async function findDelivery(client: PoolClient, orgId: string, id: string
   }>({
     name: 'find-delivery',
     text: `SELECT d.state, d.attempts, d.received_at, d.sealed, d.key_version,
-             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings,
+             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'signature', c.signature, 'state', c.state, 'own', c.own, 'settings', c.settings,
                'app', (SELECT jsonb_build_object('state', a.state, 'installationId', a.installation_id) FROM app.integration_app a WHERE a.connection_id = c.id)) AS connection,
              coalesce((SELECT o.deletes_at IS NOT NULL FROM app.org o WHERE o.id = $1), true) AS closing
            FROM app.integration_delivery d JOIN app.integration_connection c ON c.id = d.connection_id WHERE d.org_id = $1 AND d.id = $2`,

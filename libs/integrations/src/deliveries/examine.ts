@@ -19,11 +19,19 @@ export interface Examined {
 
 /** Reads a stored delivery and decides what it may lead to, by what is in the database now. Writes nothing and asks nobody outside. */
 export async function examine(pool: SqlPool, envelope: Envelope, provider: Provider | undefined, delivery: StoredDelivery): Promise<Examined> {
+  if (provider === undefined) return nothing({ kind: 'ignored', reason: 'unreadable', detail: `${delivery.connection.provider} is not known here` });
+  return examineAs(pool, provider, delivery, await openDelivery(envelope, provider, delivery));
+}
+
+/** What a stored delivery says. @throws SlipwayError `secret.unreadable` */
+export async function openDelivery(envelope: Envelope, provider: Provider, { id, orgId, sealed, connection }: StoredDelivery): Promise<ReadDelivery> {
+  const content = await unpackDelivery(await envelope.open(orgId, sealed, deliveryContext({ id, connectionId: connection.id })));
+  return readBody(content, provider.form);
+}
+
+/** As `examine`, of what the delivery says by now. */
+export function examineAs(pool: SqlPool, provider: Provider, delivery: StoredDelivery, read: ReadDelivery): Promise<Examined> {
   const { orgId, connection } = delivery;
-  if (provider === undefined) return nothing({ kind: 'ignored', reason: 'unreadable', detail: `${connection.provider} is not known here` });
-  const context = deliveryContext({ id: delivery.id, connectionId: connection.id });
-  const content = await unpackDelivery(await envelope.open(orgId, delivery.sealed, context));
-  const read = readBody(content, provider.form);
   const { own, settings } = connection;
   return inOrg(pool, orgId, async (client) => {
     // The provider names the threads that it wants to know about, and then reads with the answer.
@@ -64,6 +72,20 @@ function foreignTo({ app }: StoredConnection, provider: Provider, read: ReadDeli
   if (reading.kind === 'lifecycle') return isProved && account !== null && account !== app.installationId ? 'other-installation' : null;
   if (app.state !== 'installed') return 'not-installed';
   return account === app.installationId ? null : 'other-installation';
+}
+
+/** What nobody is asked about, because nothing comes of it whatever the provider says. */
+const SILENT: ReadonlySet<string> = new Set(['connection-disabled', 'organization-closing', 'same-deed', 'thread-muted']);
+
+/** Whether a delivery says something that its signature does not cover, so that its provider is to be asked before anything comes of it. */
+export function needsRereading(provider: Provider | undefined, { connection }: StoredDelivery, { reading, decision }: Examined): boolean {
+  if (provider?.rereading?.signatures.includes(connection.signature) !== true || reading.kind !== 'intent') return false;
+  return decision.state === 'act' || !SILENT.has(decision.code);
+}
+
+/** A delivery that its provider does not confirm. Nothing of it is believed, not even who is to be told. */
+export function unconfirmed(detail: string): Examined {
+  return { reading: { kind: 'ignored', reason: 'unreadable', detail }, decision: { state: 'refused', code: 'not-confirmed', detail }, standing: null };
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -74,6 +74,9 @@ describe('the list of providers', () => {
       expect(provider.connections.length).toBeGreaterThan(0);
       for (const { signature } of provider.connections) expect(Object.keys(provider.signatures)).toContain(signature);
       expect(new Set(provider.connections.map(({ kind }) => kind)).size).toBe(provider.connections.length);
+      // What a signature does not cover is asked for again.
+      for (const [signature, { kind }] of Object.entries(provider.signatures))
+        if (kind === 'jwt-hs256') expect([name, provider.rereading?.signatures ?? []]).toEqual([name, expect.arrayContaining([signature])]);
       expect(provider.maxBytes).toBeLessThanOrEqual(25 * 1024 * 1024);
     }
   });

@@ -18,6 +18,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../../testing/scene.js';
 import { ConnectionCalls, connectWith } from '../connection-calls.js';
+import { DeliveryReader } from '../delivery-reader.js';
 import { IntegrationDelivery } from '../integration-delivery.js';
 import { DeliveryRecovery } from './delivery-recovery.js';
 import { dueForRecovery } from './recovery.queries.js';
@@ -150,7 +151,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
   const decideAll = async (): Promise<string[]> => {
     const { rows } = await owner.query<{ id: string }>(`SELECT id FROM app.integration_delivery WHERE state = 'received' ORDER BY received_at, id`);
     const deliveries = new IntegrationDelivery(
-      ...([pool, envelope, providers, () => Promise.reject(new Error('nobody is asked'))] as const),
+      ...([pool, new DeliveryReader(pool, envelope, providers, calls(), logger), providers, () => Promise.reject(new Error('nobody is asked'))] as const),
       ...([NOTHING_ACTED as never, undefined as never, clock, logger, (orgId: string, id: string) => apps.refresh(orgId, id)] as const),
     );
     for (const { id } of rows) await deliveries.run({ orgId: ORG, deliveryId: id }, never).catch(() => {});

@@ -23,6 +23,7 @@ import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answe
 import { RepositoryChoices } from '../choice/repository-choices.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { DefaultRepository } from '../default-repository.js';
+import { DeliveryReader } from '../delivery-reader.js';
 import { IntegrationDelivery } from '../integration-delivery.js';
 import { ThreadReader } from '../thread-context.js';
 
@@ -164,7 +165,8 @@ export class TrackerWorld {
       new DefaultRepository(pool, providers, ask),
       new RepositoryChoices(pool, this.envelope(pool), providers),
     );
-    const job = new IntegrationDelivery(pool, this.envelope(pool), providers, ask, acts, this.queue, systemClock, logger);
+    const reader = new DeliveryReader(pool, this.envelope(pool), providers, this.calls(pool), logger);
+    const job = new IntegrationDelivery(pool, reader, providers, ask, acts, this.queue, systemClock, logger);
     await job.run({ orgId: TRACKER_ORG, deliveryId }, never);
     const { rows } = await this.owner.query<{ state: string; reason: string; conversation_id: string | null }>(
       'SELECT state, reason, conversation_id FROM app.integration_delivery WHERE id = $1',

@@ -19,6 +19,7 @@ import { ANSWER_SETTINGS, IntegrationAnswer } from '../../integrations/answers/i
 import { RepositoryChoices } from '../../integrations/choice/repository-choices.js';
 import { ConnectionCalls } from '../../integrations/connection-calls.js';
 import { DefaultRepository } from '../../integrations/default-repository.js';
+import { DeliveryReader } from '../../integrations/delivery-reader.js';
 import { IntegrationDelivery } from '../../integrations/integration-delivery.js';
 import { ThreadReader } from '../../integrations/thread-context.js';
 import type { LlmGatewayClient } from '../../peers/llm-gateway.client.js';
@@ -153,8 +154,9 @@ export class PublishWorld {
     const publisher = new Publisher(pool, this.dispatch, ask, this.clock);
     const log = new ConversationLog(pool, this.hints, this.ids, this.clock, 'publish-test');
     const settings = { ...ANSWER_SETTINGS, leaseMs: LEASE_MS, unknownMs: 0, calmMs: 0, publicUrl: 'https://slipway.test' };
+    const reader = new DeliveryReader(pool, this.envelope(pool), this.providers, calls, logger);
     return {
-      'integration-delivery': new IntegrationDelivery(pool, this.envelope(pool), this.providers, ask, acts, this.queue, this.clock, logger),
+      'integration-delivery': new IntegrationDelivery(pool, reader, this.providers, ask, acts, this.queue, this.clock, logger),
       'integration-answer': new IntegrationAnswer(pool, this.providers, calls, this.clock, settings, logger),
       'pull-request': new PullRequestJob(
         pool,

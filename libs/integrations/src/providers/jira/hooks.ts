@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AppHookState, AppHooks } from '../../app-hooks/app-hooks.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { fields, id, list, maybe, moment, name, url } from '../../reading/fields.js';
+import { timeOf } from './moments.js';
 
 /** Of `JIRA_EVENTS` those that can ask for something. */
 const EVENTS = ['jira:issue_created', 'jira:issue_updated', 'comment_created'];
@@ -49,16 +50,11 @@ async function renew(
   filter: string,
   now: Date,
 ): Promise<AppHookState> {
-  const ends = expirationDate === null ? Number.NaN : endOf(expirationDate);
+  const ends = expirationDate === null ? Number.NaN : timeOf(expirationDate);
   if (ends - now.getTime() > RENEW_BEFORE_MS) return { ids: [hookId], filter, expiresAt: new Date(ends).toISOString(), problem: null };
   const { body } = await api.call({ method: 'PUT', path: '/webhook/refresh', body: { webhookIds: [Number(hookId)] }, answer: renewed });
-  const at = body.expirationDate === null ? Number.NaN : endOf(body.expirationDate);
+  const at = body.expirationDate === null ? Number.NaN : timeOf(body.expirationDate);
   return { ids: [hookId], filter, expiresAt: new Date(Number.isNaN(at) ? now.getTime() + 30 * DAY_MS : at).toISOString(), problem: null };
-}
-
-/** Milliseconds since 1970, or a date: `2026-12-01T10:00:00.000+0000`. */
-function endOf(value: string): number {
-  return /^\d{10,16}$/.test(value) ? Number(value) : Date.parse(value.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
 }
 
 async function projectKeys(api: ProviderClient): Promise<{ keys: readonly string[]; more: boolean }> {

@@ -6,6 +6,7 @@ import { JIRA_EVENTS } from './events.js';
 import { keepJiraHooks } from './hooks.js';
 import { jiraLinking } from './linking.js';
 import { jiraOAuth } from './oauth.js';
+import { jiraRereading } from './rereading.js';
 
 const api = {
   // An API token of Cloud comes with its account: `mail:token`.
@@ -26,7 +27,7 @@ export const jira: Provider = {
   ],
   signatures: {
     sha256: { kind: 'hmac-sha256', header: 'x-hub-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
-    // Says who calls, not what: the body is not covered.
+    // Says who calls, not what: the body is not covered, and read anew.
     jwt: { kind: 'jwt-hs256', header: 'authorization' },
   },
   maxBytes: 5 * 1024 * 1024,
@@ -35,6 +36,7 @@ export const jira: Provider = {
   deliveryId: (delivery) => headerOf(delivery, 'x-atlassian-webhook-identifier') ?? null,
   linking: jiraLinking,
   oauth: jiraOAuth,
+  rereading: { ...api, ...jiraRereading },
   appHooks: { ...api, signature: 'jwt', keep: keepJiraHooks },
   eventName: ({ body }) => {
     const kind = plainName(own(body, 'issue_event_type_name'));

@@ -21,6 +21,7 @@ import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integ
 import { RepositoryChoices } from '../../apps/worker/dist/integrations/choice/repository-choices.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
 import { DefaultRepository } from '../../apps/worker/dist/integrations/default-repository.js';
+import { DeliveryReader } from '../../apps/worker/dist/integrations/delivery-reader.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
 import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
@@ -106,7 +107,8 @@ describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 
       new DefaultRepository(pool, providers, access.ask),
       new RepositoryChoices(pool, envelope, providers),
     );
-    const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
+    const reader = new DeliveryReader(pool, envelope, providers, calls, logger);
+    const decider = new Decider(pool, reader, providers, access.ask, acts, queue, systemClock, logger);
     answers = new IntegrationAnswer(pool, providers, calls, systemClock, { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' }, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
     queue.handle('integration-answer', async (payload, signal) => void (await answers.run(payload, signal)), { concurrency: 4 });

@@ -27,9 +27,9 @@ import { ConnectionCalls, connectWith } from './integrations/connection-calls.js
 import { CredentialRevocation } from './integrations/credentials/credential-revocation.js';
 import { CredentialSweep } from './integrations/credentials/credential-sweep.js';
 import { DefaultRepository } from './integrations/default-repository.js';
+import { DeliveryReader } from './integrations/delivery-reader.js';
 import { HookJob } from './integrations/hooks/hook-job.js';
 import { HookSelection } from './integrations/hooks/hook-selection.js';
-import { DeliveryReader } from './integrations/delivery-reader.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
 import { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import { ThreadReader } from './integrations/thread-context.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeliveryRereading, Reread } from '../../calls/delivery-rereading.js';
+import type { DeliveryRereading } from '../../calls/delivery-rereading.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { fields, list, maybe, moment, name, text } from '../../reading/fields.js';

@@ -24,7 +24,7 @@ const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js
 
 /** Variables of the caller that reach the services: what a person sets to change the default. */
 const PASSED_ON = [
-  'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS',
+  'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'LOG_JSON', 'LOG_JSON_LEVEL_KEY', 'DEBUG', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS',
   'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'LLM_FIRST_BYTE_TIMEOUT_SECONDS', 'LLM_SILENCE_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
   'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM', 'ALLOW_PRIVATE_URLS', 'INTEGRATION_PRIVATE_HOSTS',
 ]; // biome-ignore format: a list reads better in lines
@@ -63,7 +63,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     },
   });
   const model: Record<string, string> = {};
-  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', ...keysNamedIn(caller['LLM_MODELS_FILE'])]) {
+  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', 'LLM_DEBUG_LOG_DIR', ...keysNamedIn(caller['LLM_MODELS_FILE'])]) {
     const value = caller[name];
     if (value !== undefined && value !== '') model[name] = value;
   }

@@ -72,6 +72,23 @@ describe('logs', { timeout: 300_000 }, () => {
       return true;
     });
     expect(tracesOf('later')).toEqual([later, later]);
+    // Kept with each: the conversation's own is the newest one's.
+    const kept = await open.query('SELECT trace_id FROM app.inbox_message WHERE conversation_id = $1 ORDER BY position', [talk.id]);
+    expect(kept).toEqual([{ trace_id: trace }, { trace_id: later }]);
+  });
+
+  it('have one access line a request, with whose it was', async () => {
+    await until('the line is written', () => {
+      const line = logLines()
+        .filter(({ file }) => file.endsWith('app-server.log'))
+        .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
+        .find(({ message, route }) => message === 'request' && String(route).endsWith('/messages'));
+      expect(line).toMatchObject({
+        ...{ severity: 'INFO', timestamp: expect.any(String), user_id: open.person.me.id, conversation_id: talk.id },
+        ...{ service: 'app-server', org_id: talk.orgId, method: 'POST', status: 202 },
+      });
+      return true;
+    });
   });
 
   it('know a stop by the trace id of its click', async () => {

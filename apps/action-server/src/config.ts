@@ -1,4 +1,5 @@
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 export const ConfigSchema = z.object({
@@ -35,7 +36,7 @@ export const ConfigSchema = z.object({
     .default('/opt/vscode')
     .describe('Where the image has VS Code’s server, if it has it: `out/server-main.js` lies there.'),
   VSCODE_PORT: z.coerce.number().int().min(1024).max(65_535).default(60_001).describe('Port that VS Code listens on once somebody opens it.'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
+  ...logVariables,
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
 });
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;

@@ -2,7 +2,7 @@ import './process/first-process.js';
 import { mkdirSync, renameSync, stat, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createHttpServer } from './http/server.js';
 import { createRoutes } from './routes.js';
@@ -10,7 +10,7 @@ import { createRoutes } from './routes.js';
 // What the agent writes can be read by agent-server, another user of the same group, whatever mask the container came with.
 process.umask(0o022);
 const config = loadConfig(process.env);
-const logger = createLogger('action-server', config.LOG_LEVEL);
+const logger = createLogger('action-server', logSettings(config));
 
 // All threads of the pool are made now: one that cannot be made later, because an agent's programs have filled the table of processes, would end this one.
 stat(config.WORKSPACE_DIR, () => {});

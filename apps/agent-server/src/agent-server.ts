@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { preloadLlm } from '@slipway/llm';
-import { createLogger, type Logger } from '@slipway/telemetry';
+import { createLogger, type Logger, logSettings } from '@slipway/telemetry';
 import { Activation, type BlankCondition } from './activation/activation.js';
 import { ActivationLatch } from './activation/activation-latch.js';
 import { readPublicKey } from './activation/activation-token.js';
@@ -55,7 +55,7 @@ export interface AgentServer {
 
 /** Wires one sandbox's agent-server and starts to listen. */
 export async function startAgentServer(config: Config): Promise<AgentServer> {
-  const logger = createLogger('agent-server', config.LOG_LEVEL);
+  const logger = createLogger('agent-server', logSettings(config));
   const key = readPublicKey(config.ACTIVATION_PUBLIC_KEY);
   await mkdir(config.STATE_DIR, { recursive: true });
   const mask = new SecretMask();

@@ -1,4 +1,5 @@
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 export const ConfigSchema = z.object({
@@ -6,7 +7,7 @@ export const ConfigSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   /** 0 takes a free one; which is written to `STATE_DIR/listening.json`. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(0),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...logVariables,
   /** The slot that this sandbox is, and the incarnation of its machine: an activation for another is refused. */
   SLOT_ID: z.string().min(1),
   POD_UID: z.string().min(1),

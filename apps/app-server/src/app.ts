@@ -45,6 +45,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
   installTelemetry(fastify, {
     registry: metrics,
     logger,
+    access: platform.access,
     metrics: metricsAddress(config),
     stopping: platform.stopping,
     ready: async (signal) => {

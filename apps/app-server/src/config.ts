@@ -1,6 +1,7 @@
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const secret = z.string().min(32, 'needs at least 32 characters');
@@ -28,7 +29,7 @@ const appSecrets = z
   .pipe(z.record(z.string(), z.array(z.string().min(16, 'needs at least 16 characters')).min(1).max(2)));
 
 const Variables = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...logVariables,
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),

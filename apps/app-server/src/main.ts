@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createGatheringLogger, createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
@@ -12,10 +12,16 @@ const REQUESTS_MS = 10_000;
 const CLOSE_MS = 10_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('app-server', config.LOG_LEVEL);
+const logger = createLogger('app-server', logSettings(config));
 try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
-  const app = await createApp({ config, logger, metrics: createMetrics('app-server'), stopping: stop.stopping });
+  const app = await createApp({
+    config,
+    logger,
+    access: createGatheringLogger('app-server', logSettings(config)),
+    metrics: createMetrics('app-server'),
+    stopping: stop.stopping,
+  });
   stop.serve(app.getHttpServer());
   stop.onSignals(
     [

@@ -1,5 +1,6 @@
 import { METADATA_RANGES } from '@slipway/domain';
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 import { AddressRanges } from './addresses/address-ranges.js';
 
@@ -31,7 +32,7 @@ const list = z
 export const ConfigSchema = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
-    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    ...logVariables,
     HOST: z.string().default('127.0.0.1'),
     /** Where `/alive` and `/ready` answer; no sandbox reaches it. */
     PORT: z.coerce.number().int().min(0).max(65_535).default(3007),

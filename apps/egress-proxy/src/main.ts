@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startEgressProxy } from './egress-proxy.js';
 
@@ -8,7 +8,7 @@ const SETTLE_MS = 15_000;
 const CLOSE_MS = 3_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('egress-proxy', config.LOG_LEVEL);
+const logger = createLogger('egress-proxy', logSettings(config));
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
 const proxy = await startEgressProxy(config, logger, stop).catch((error: unknown) => {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';

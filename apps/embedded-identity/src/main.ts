@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createLogger, GracefulStop, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
+import { createLogger, GracefulStop, logSettings, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createIdentityServer } from './server.js';
 
@@ -7,7 +7,7 @@ import { createIdentityServer } from './server.js';
 const REQUESTS_MS = 5_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('embedded-identity', config.LOG_LEVEL);
+const logger = createLogger('embedded-identity', logSettings(config));
 try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const { server, close } = await createIdentityServer(config, logger, stop.stopping);

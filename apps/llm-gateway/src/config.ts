@@ -1,4 +1,5 @@
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
@@ -7,7 +8,7 @@ const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (va
 export const ConfigSchema = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
-    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    ...logVariables,
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3003),
     /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
@@ -44,6 +45,8 @@ export const ConfigSchema = z
     RESPONSE_CACHE_MIB: z.coerce.number().int().min(1).max(4_096).default(64),
     /** Prompts and answers are kept of organizations whose owners have said so (by-policy), secrets masked; or of nobody, whatever they say (never). */
     PROMPT_LOG: z.enum(['by-policy', 'never']).default('by-policy'),
+    /** Folder on a developer’s own machine where each call is written as a file of text, with what looks like a secret masked. Refused in production. */
+    LLM_DEBUG_LOG_DIR: optional(z.string().min(1)),
     /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */
     LLM_FIRST_BYTE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(300),
     /** Longest silence in the middle of an answer. Seconds. */
@@ -57,6 +60,10 @@ export const ConfigSchema = z
   .refine((env) => (env.LLM_BASE_URL === undefined && env.LLM_API_KEY === undefined) || env.LLM_MODEL !== undefined, {
     path: ['LLM_MODEL'],
     message: 'name the model when LLM_BASE_URL or LLM_API_KEY is set',
+  })
+  .refine((env) => env.LLM_DEBUG_LOG_DIR === undefined || env.NODE_ENV !== 'production', {
+    path: ['LLM_DEBUG_LOG_DIR'],
+    message: 'is for a developer’s own machine, not for NODE_ENV=production; organizations keep their prompts by their policy',
   })
   .refine((env) => env.LLM_MODEL === undefined || env.LLM_BASE_URL !== undefined || env.LLM_API_KEY !== undefined, {
     path: ['LLM_BASE_URL'],

@@ -15,7 +15,8 @@ import { OpenCallFiles } from './ledger/open-call-files.js';
 import { OpenCalls } from './ledger/open-calls.js';
 import { oldCalls, recordCalls } from './ledger/open-calls.queries.js';
 import { createGatewayMetrics } from './metrics.js';
-import { PromptLog } from './prompt-log/prompt-log.js';
+import { debugFiles } from './prompt-log/debug-files.js';
+import { PromptLog, type PromptStore } from './prompt-log/prompt-log.js';
 import { insertPrompt, readPolicies, sweepPrompts } from './prompt-log/prompt-log.queries.js';
 import { buildGroups, type OfferedModel, simplestModel } from './routing/build-groups.js';
 import { Dispatchers } from './routing/dispatchers.js';
@@ -93,18 +94,15 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   });
   const models = new ModelDirectory(offeredModels(config), clock.now());
   const dispatchers = new Dispatchers(config);
-  const promptLog =
-    config.PROMPT_LOG === 'never'
-      ? null
-      : new PromptLog({
-          store: {
-            policies: () => readPolicies(pool),
-            insert: (orgId, entry) => insertPrompt(pool, orgId, entry),
-            sweep: (now) => sweepPrompts(pool, now),
-          },
-          clock,
-          logger,
-        });
+  const promptStores: PromptStore[] = [];
+  if (config.PROMPT_LOG !== 'never')
+    promptStores.push({
+      policies: () => readPolicies(pool),
+      insert: (orgId, entry) => insertPrompt(pool, orgId, entry),
+      sweep: (now) => sweepPrompts(pool, now),
+    });
+  if (config.LLM_DEBUG_LOG_DIR !== undefined) promptStores.push(debugFiles(config.LLM_DEBUG_LOG_DIR));
+  const promptLogs = promptStores.map((store) => new PromptLog({ store, clock, logger }));
   const shutdown = new AbortController();
   const { app, telemetry } = createGatewayServer({
     completions: {
@@ -115,7 +113,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       retries: new RetryBudget(),
       random: Math.random,
       cache: config.RESPONSE_CACHE_SECONDS === 0 ? null : new ResponseCache(config.RESPONSE_CACHE_MIB * 1024 * 1024, config.RESPONSE_CACHE_SECONDS * 1000),
-      promptLog,
+      promptLogs,
       ledger,
       openCalls,
       metrics,
@@ -138,7 +136,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     },
   });
   stop.serve(app.server);
-  promptLog?.start();
+  for (const log of promptLogs) log.start();
   await ledger.recover();
   await openCalls.start();
   await admitter.start();
@@ -153,7 +151,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       await ledger.close(LEDGER_CLOSE_MS);
       await openCalls.close();
       await admitter.close();
-      await promptLog?.close();
+      await Promise.all(promptLogs.map((log) => log.close()));
       await dispatchers.close();
       await pool.end();
     },

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { createGatheringLogger, createLogger, GracefulStop } from '@slipway/telemetry';
+import { createGatheringLogger, createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startGateway } from './gateway.js';
 
@@ -13,9 +13,9 @@ const CLOSE_MS = 8_000;
 setFlagsFromString('--heap-growing-percent=300');
 
 const config = loadConfig(process.env);
-const logger = createLogger('llm-gateway', config.LOG_LEVEL);
+const logger = createLogger('llm-gateway', logSettings(config));
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
-const gateway = await startGateway(config, logger, stop, createGatheringLogger('llm-gateway', config.LOG_LEVEL)).catch((error: unknown) => {
+const gateway = await startGateway(config, logger, stop, createGatheringLogger('llm-gateway', logSettings(config))).catch((error: unknown) => {
   logger.fatal({ err: error }, 'llm-gateway did not start');
   process.exit(1);
 });

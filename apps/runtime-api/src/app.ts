@@ -66,6 +66,8 @@ export interface RuntimeApiOptions {
   /** Where metrics answer; nowhere when not given. */
   readonly metrics?: { readonly host: string; readonly port: number } | undefined;
   readonly logger: Logger;
+  /** Takes a line for each request. Absent: none is written. */
+  readonly access?: Logger;
   readonly failpoints?: Failpoints;
   /** Seconds that this process runs; its own when not given. */
   readonly uptime?: () => number;
@@ -190,6 +192,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     registry,
     metrics: options.metrics,
     logger,
+    access: options.access,
     stopping: options.stopping,
     ready: async () => {
       await db.query('SELECT 1');

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import os from 'node:os';
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 /** A program and its arguments, as a JSON list: `["node", "/path/agent-server.cjs"]`. */
@@ -26,7 +27,7 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9])?$/;
 const seconds = z.coerce.number().int().min(60);
 
 const Variables = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
+  ...logVariables,
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),

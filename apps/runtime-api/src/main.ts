@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop, metricsAddress } from '@slipway/telemetry';
+import { createGatheringLogger, createLogger, GracefulStop, logSettings, metricsAddress } from '@slipway/telemetry';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
@@ -9,7 +9,7 @@ const REQUESTS_MS = 10_000;
 const CLOSE_MS = 5_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('runtime-api', config.LOG_LEVEL);
+const logger = createLogger('runtime-api', logSettings(config));
 try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const sandboxes = await openSandboxes(config, process.env, logger);
@@ -32,6 +32,7 @@ try {
     stopping: stop.stopping,
     metrics: metricsAddress(config),
     logger,
+    access: createGatheringLogger('runtime-api', logSettings(config)),
   });
   stop.serve(runtimeApi.app.getHttpServer());
   stop.onSignals(

@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startGateway } from './gateway.js';
 
@@ -8,7 +8,7 @@ const REQUESTS_MS = 10_000;
 const CLOSE_MS = 5_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('sandbox-gateway', config.LOG_LEVEL);
+const logger = createLogger('sandbox-gateway', logSettings(config));
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
 const gateway = await startGateway(config, logger, stop, () => performance.now()).catch((error: unknown) => {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';

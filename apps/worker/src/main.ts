@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop, metricsAddress } from '@slipway/telemetry';
+import { createLogger, GracefulStop, logSettings, metricsAddress } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import Fastify from 'fastify';
 import { loadConfig } from './config.js';
@@ -10,7 +10,7 @@ const WORK_MS = 20_000;
 const PROBES_MS = 2_000;
 
 const config = loadConfig(process.env);
-const logger = createLogger('worker', config.LOG_LEVEL);
+const logger = createLogger('worker', logSettings(config));
 // Nobody calls a worker: there is no load balancer to wait for, and what it gives back at once runs elsewhere at once.
 const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const metrics = createMetrics('worker');

@@ -52,6 +52,7 @@
 {{- define "slipway.env.base" -}}
 - { name: NODE_ENV, value: production }
 - { name: LOG_LEVEL, value: {{ .Values.logLevel | quote }} }
+- { name: LOG_JSON_LEVEL_KEY, value: {{ .Values.logLevelKey | quote }} }
 {{- if .Values.privateCa.configMap }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/slipway/ca/ca.crt }
 {{- end }}

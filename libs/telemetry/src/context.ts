@@ -24,17 +24,30 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
 }
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** A later version may add fields; version ff and an id of zeros are none. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** The trace id of a W3C `traceparent`, or a new one when it is absent or malformed. */
-export function traceIdOf(traceparent: string | undefined): string {
-  const match = traceparent === undefined ? null : TRACEPARENT.exec(traceparent);
-  return match?.[1] ?? randomHex(32);
+/**
+ * The trace id of a W3C `traceparent`, or a new one when it is absent or malformed. Of several values the first that is one counts: a client whose tracer adds
+ * a second header, which Node joins to one by commas, keeps its trace.
+ */
+export function traceIdOf(traceparent: string | readonly string[] | undefined): string {
+  const values = typeof traceparent === 'string' ? [traceparent] : (traceparent ?? []);
+  for (const value of values.flatMap((each) => each.split(','))) {
+    const id = TRACEPARENT.exec(value.trim())?.[1];
+    if (id !== undefined) return id;
+  }
+  return randomHex(32);
+}
+
+/** Of the work under way; a new one outside of any. */
+export function currentTraceId(): string {
+  return currentContext()?.traceId ?? randomHex(32);
 }
 
 /** A `traceparent` with a new span under the current trace (or under `traceId`). */
 export function makeTraceparent(traceId?: string): string {
-  return `00-${traceId ?? currentContext()?.traceId ?? randomHex(32)}-${randomHex(16)}-01`;
+  return `00-${traceId ?? currentTraceId()}-${randomHex(16)}-01`;
 }
 
 /** The system's randomness, fetched for many ids at once: a call for each takes longer than all else that names a request. No digit is given out twice. */

@@ -1,5 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { currentContext } from './context.js';
+import type { LogSettings } from './log-settings.js';
+import { textLines } from './text-lines.js';
 
 export type { Logger } from 'pino';
 
@@ -12,10 +14,10 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret',
  * A logger that writes one JSON line an entry: `message, severity, timestamp, service` and, inside a request,
  * `request_id, trace_id, org_id, user_id, conversation_id`.
  *
- * @param level one of pino's levels; `silent` writes nothing.
+ * @param settings a level is one of pino's; `silent` writes nothing.
  */
-export function createLogger(service: string, level = 'info'): Logger {
-  return loggerTo(pino.destination({ sync: true }), service, level, { secretFields: SECRET_FIELDS, mixin: contextFields });
+export function createLogger(service: string, settings: LogSettings | string = 'info'): Logger {
+  return loggerTo(pino.destination({ sync: true }), service, settings, { secretFields: SECRET_FIELDS, mixin: contextFields });
 }
 
 /** Longest that a line waits for others. Milliseconds. */
@@ -27,10 +29,10 @@ const GATHER_BYTES = 8_192;
  * For lines that a busy service writes by the thousand, of fields that are no secrets and name the request: many of them are one write, up to `GATHER_MS` late, they
  * are not looked through for secrets, and nothing of the request's context is added. An exit of the process writes what waits; a kill loses it.
  */
-export function createGatheringLogger(service: string, level = 'info'): Logger {
+export function createGatheringLogger(service: string, settings: LogSettings | string = 'info'): Logger {
   const destination = pino.destination({ sync: true, minLength: GATHER_BYTES, periodicFlush: GATHER_MS });
   process.once('exit', () => destination.flushSync());
-  return loggerTo(destination, service, level, { secretFields: [] });
+  return loggerTo(destination, service, settings, { secretFields: [] });
 }
 
 function contextFields(): object {
@@ -51,17 +53,18 @@ interface Lines {
   readonly mixin?: () => object;
 }
 
-function loggerTo(destination: DestinationStream, service: string, level: string, { secretFields, mixin }: Lines): Logger {
+function loggerTo(destination: DestinationStream, service: string, settings: LogSettings | string, { secretFields, mixin }: Lines): Logger {
+  const { level, json = true, levelKey = 'severity' }: LogSettings = typeof settings === 'string' ? { level: settings } : settings;
   return pino(
     {
       level,
       base: { service },
       messageKey: 'message',
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ severity: SEVERITIES[label] ?? 'INFO' }) },
+      formatters: { level: (label) => ({ [levelKey]: SEVERITIES[label] ?? 'INFO' }) },
       redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
       ...(mixin === undefined ? {} : { mixin }),
     },
-    destination,
+    json ? destination : textLines(destination, levelKey),
   );
 }

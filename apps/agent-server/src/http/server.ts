@@ -14,10 +14,7 @@ const DOCS_URL = '/docs';
 export function createHttpServer(router: Router, guard: Guard, logger: Logger, drainedMs = DRAINED_MS): Server {
   const server = createServer((request, response) => {
     const traceparent = request.headers['traceparent'];
-    runInContext(
-      { traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) },
-      () => void serve(request, response, router, guard, logger, drainedMs),
-    );
+    runInContext({ traceId: traceIdOf(traceparent) }, () => void serve(request, response, router, guard, logger, drainedMs));
   });
   // A command may run for an hour; clients that send nothing are cut off by the headers' limit.
   server.requestTimeout = 0;

@@ -1,5 +1,6 @@
 import type { Principal, QueuedMessage } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { currentTraceId } from '@slipway/telemetry';
 
 /** Messages that are not in the log yet, the next one first. */
 export function listQueued(pool: SqlPool, orgId: string, conversationId: string): Promise<QueuedMessage[]> {
@@ -44,8 +45,8 @@ export async function findMessage(
 export async function insertMessage(client: PoolClient, caller: Principal, conversationId: string, message: { id: string; text: string }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'insert-message',
-    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, id) DO NOTHING',
-    values: [message.id, caller.orgId, conversationId, message.text, caller.actor.id, caller.actor.label],
+    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (org_id, id) DO NOTHING',
+    values: [message.id, caller.orgId, conversationId, message.text, caller.actor.id, caller.actor.label, currentTraceId()],
   });
   if (rowCount !== 1) return false;
   await client.query({

@@ -1,4 +1,5 @@
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
@@ -11,7 +12,7 @@ const roleUrl = (role: string) =>
   }, `needs the user ${role} and a password`);
 
 export const MigrateConfigSchema = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...logVariables,
   /** Postgres as the owner of the schemas, who may create roles. Secret. */
   DATABASE_OWNER_URL: postgresUrl,
   /** What app-server and worker have as DATABASE_URL. Secret. */

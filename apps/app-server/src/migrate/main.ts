@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@slipway/db/migrate';
 import { SlipwayError } from '@slipway/errors';
 import { migrateQueue } from '@slipway/queue/migrate';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadMigrateConfig } from './config.js';
 import { waitForPostgres } from './wait-for-postgres.js';
 
@@ -11,7 +11,7 @@ import { waitForPostgres } from './wait-for-postgres.js';
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 const config = loadMigrateConfig(process.env);
-const logger = createLogger('migrate', config.LOG_LEVEL);
+const logger = createLogger('migrate', logSettings(config));
 const passwordOf = (url: string): string => decodeURIComponent(new URL(url).password);
 try {
   await waitForPostgres(config.DATABASE_OWNER_URL, config.MIGRATE_WAIT_SECONDS * 1000, (reason) => logger.warn({ reason }, 'waiting for Postgres'));

@@ -20,6 +20,8 @@ const QUERY_TIMEOUT_MS = 10_000;
 export interface Platform {
   readonly config: Config;
   readonly logger: Logger;
+  /** Takes a line for each request. Absent: none is written. */
+  readonly access?: Logger;
   readonly metrics: Registry;
   readonly clock?: Clock;
   /** Aborted when this process is about to end. */

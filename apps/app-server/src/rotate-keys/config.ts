@@ -1,11 +1,12 @@
 import { parseConfig } from '@slipway/errors';
+import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const secret = z.string().min(32, 'needs at least 32 characters');
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 
 export const RotateKeysConfigSchema = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  ...logVariables,
   /** What app-server has as DATABASE_URL. Secret. */
   DATABASE_APP_URL: postgresUrl,
   /** What runtime-api has as DATABASE_URL. Secret. */

@@ -1,7 +1,7 @@
 // Puts everything that is sealed under the present ENCRYPTION_KEY and ends: 0 when all of it is, 1 with the places that no key opens. docs/secrets.md says when to run it.
 import { createPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadRotateKeysConfig } from './config.js';
 import { rotateKeys } from './rotate-keys.js';
 
@@ -9,7 +9,7 @@ import { rotateKeys } from './rotate-keys.js';
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 const config = loadRotateKeysConfig(process.env);
-const logger = createLogger('rotate-keys', config.LOG_LEVEL);
+const logger = createLogger('rotate-keys', logSettings(config));
 const open = (url: string) =>
   createPool({ url, max: 2, applicationName: 'rotate-keys', onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke') });
 try {

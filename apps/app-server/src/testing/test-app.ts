@@ -1,7 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '@slipway/domain';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, logSettings } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
 import type { IdentityServer, TestDatabase } from '@slipway/testing';
 import { createApp } from '../app.js';
@@ -58,7 +58,10 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const { clock, features } = options;
   const metrics = createMetrics('app-server');
-  const app = await createApp({ config, logger: createLogger('app-server', config.LOG_LEVEL), metrics, ...(clock === undefined ? {} : { clock }) }, features);
+  const app = await createApp(
+    { config, logger: createLogger('app-server', logSettings(config)), metrics, ...(clock === undefined ? {} : { clock }) },
+    features,
+  );
   await app.listen(config.PORT, config.HOST);
   return { url: config.PUBLIC_URL, app, metrics: () => metrics.metrics(), close: () => app.close() };
 }

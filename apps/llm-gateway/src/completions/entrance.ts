@@ -36,7 +36,7 @@ export interface EntranceOptions extends CallSinks, DeliveryOptions {
   /** `null`: off. */
   readonly cache: ResponseCache | null;
   /** `null`: nobody wants it. */
-  readonly promptLog: PromptLog | null;
+  readonly promptLogs: readonly PromptLog[];
   /** From 0 up to, not including, 1. */
   readonly random: () => number;
 }
@@ -116,7 +116,7 @@ async function arrive(options: EntranceOptions, { dialect, shown, request }: Inc
   const admitted = admitRequest(body, dialect, given, destination.kind === 'demo' ? DEMO_ALLOWANCE : destination.allowance);
   const { fields } = admitted;
   const traceparent = request.headers['traceparent'];
-  const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
+  const traceId = traceIdOf(traceparent);
   const asked: Asked = {
     dialect,
     body: admitted.body,
@@ -236,17 +236,17 @@ export function cachingOf(body: Buffer, { at, escaped }: RoutingFields): Caching
 
 /** Sees the answer, when it is to be kept or logged. */
 function watch(options: EntranceOptions, call: Call, asked: Asked, cacheKey: string | null): Capture | null {
-  const { cache, promptLog } = options;
+  const { cache, promptLogs } = options;
   const { key, requestId, model } = call.identity;
-  const logs = promptLog?.wants(key.orgId) === true;
-  if (cacheKey === null && !logs) return null;
+  const logs = promptLogs.filter((log) => log.wants(key.orgId));
+  if (cacheKey === null && logs.length === 0) return null;
   const capture = new Capture(MAX_CAPTURED);
   call.onSettled = (outcome) => {
     const answered = capture.body();
     if (cacheKey !== null && outcome.status === 'ok' && !capture.cut) cache?.put(cacheKey, { body: answered }, performance.now());
     const { orgId, conversationId, userId } = key;
-    if (logs)
-      promptLog.add({
+    for (const log of logs)
+      log.add({
         orgId,
         conversationId,
         userId,

@@ -22,8 +22,13 @@ export interface LoggedCall {
   readonly answered: Buffer;
 }
 
+interface Policies {
+  has(orgId: string): boolean;
+}
+
 export interface PromptStore {
-  readonly policies: () => Promise<ReadonlyMap<string, number>>;
+  /** Whose calls are kept. */
+  readonly policies: () => Promise<Policies>;
   readonly insert: (orgId: string, entry: Omit<LoggedPrompt, 'id'>) => Promise<void>;
   readonly sweep: (now: Date) => Promise<{ more: boolean }>;
 }
@@ -39,7 +44,7 @@ export interface PromptLogOptions {
  * cannot be written is left out and said in the log, and no call fails for it. Until the policies were read for the first time nobody has one.
  */
 export class PromptLog {
-  private policies: ReadonlyMap<string, number> = new Map();
+  private policies: Policies = new Map();
   private readonly waiting: LoggedCall[] = [];
   private writing: Promise<void> | null = null;
   private leftOut = 0;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ConversationQueue } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
+import { currentTraceId } from '@slipway/telemetry';
 
 /**
  * Gives a thread its conversation. @returns the one that it has: another when a delivery at the same moment was first.
@@ -54,9 +55,9 @@ export async function addMessage(
   { id, text, by, thread }: { readonly id: string; readonly text: string; readonly by: { id: string; label: string }; readonly thread: MessageThread },
 ): Promise<void> {
   await client.query(
-    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread, thread_connection_id, thread_key)
-     VALUES ($1, $2, $3, $4, $5, $6, true, $7, $8)`,
-    [id, orgId, conversationId, text, by.id, by.label, thread.connectionId, thread.key],
+    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread, thread_connection_id, thread_key, trace_id)
+     VALUES ($1, $2, $3, $4, $5, $6, true, $7, $8, $9)`,
+    [id, orgId, conversationId, text, by.id, by.label, thread.connectionId, thread.key, currentTraceId()],
   );
 }
 

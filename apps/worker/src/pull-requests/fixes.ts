@@ -4,7 +4,7 @@ import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { PullRequestRow, RequestedFix, SentFix } from '@slipway/integrations/pull-requests';
 import type { Queue } from '@slipway/queue';
-import { makeTraceparent } from '@slipway/telemetry';
+import { currentTraceId, makeTraceparent } from '@slipway/telemetry';
 import { readConversation } from '../conversations/conversation.queries.js';
 import { lockInbox, want } from '../integrations/acts.queries.js';
 import { fixDecision } from './fix-decision.js';
@@ -80,8 +80,8 @@ export class Fixes {
 /** Nobody's words in a thread. @returns false when it is there already. */
 async function insertFixMessage(client: PoolClient, row: PullRequestRow, { message, by }: RequestedFix, text: string): Promise<boolean> {
   const { rowCount } = await client.query(
-    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-    [message, row.orgId, row.conversationId, text, by.id, by.label],
+    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    [message, row.orgId, row.conversationId, text, by.id, by.label, currentTraceId()],
   );
   return rowCount === 1;
 }

@@ -46,8 +46,8 @@ export async function insertConversation(client: Pick<PoolClient, 'query'>, orgI
   if (made.message !== null) {
     await client.query({
       name: 'insert-first-message',
-      text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6)',
-      values: [made.message.id, orgId, made.id, made.message.text, made.by.id, made.by.label],
+      text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+      values: [made.message.id, orgId, made.id, made.message.text, made.by.id, made.by.label, made.traceparent.split('-')[1]],
     });
     // Raises SL507 when the organization's storage has no room.
     await client.query({

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { runInContext, traceIdOf } from '../context.js';
+import { type RequestContext, runInContext, traceIdOf } from '../context.js';
 import type { Logger } from '../logger.js';
 import { type MetricsServer, type Readiness, startMetricsServer } from '../metrics-server.js';
 
 export interface TelemetryOptions {
   readonly registry: Registry;
   readonly logger: Logger;
+  /** Takes a line for each request, probes aside (`createGatheringLogger`). Absent: requests are told at debug, failed ones as errors, in `logger`. */
+  readonly access?: Logger | undefined;
   /** Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once a second. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** What somebody should look at although the service can work: sentences by name, which `/ready` tells to this machine. */
@@ -33,6 +35,29 @@ const READY_TIMEOUT_MS = 2_000;
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'via'] as const;
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
+/** Asked every few seconds by whoever watches the process. */
+const PROBES: ReadonlySet<string> = new Set(['/alive', '/ready']);
+
+/** The names of `createLogger`'s own lines. An answer may end outside of its request's context. */
+function whose(context: RequestContext | undefined, request: FastifyRequest): object {
+  return {
+    request_id: context?.requestId,
+    trace_id: context?.traceId,
+    org_id: context?.orgId,
+    user_id: context?.userId,
+    conversation_id: context?.conversationId ?? conversationOf(request),
+  };
+}
+
+/** By the route: what follows `/conversations/` there is an id. */
+function conversationOf(request: FastifyRequest): string | undefined {
+  const name = /\/conversations\/:(\w+)/.exec(request.routeOptions.url ?? '')?.[1];
+  const id = name === undefined ? undefined : (request.params as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return typeof id === 'string' && UUID.test(id) ? id : undefined;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** A registry with the process metrics of prom-client. */
 export function createMetrics(service: string): Registry {
   const registry = new Registry();
@@ -53,18 +78,24 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [options.registry],
   });
+  const contexts = new WeakMap<FastifyRequest, RequestContext>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
     const traceparent = request.headers['traceparent'];
     reply.header('x-request-id', requestId);
-    runInContext({ requestId, address: request.ip, traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, done);
+    const context: RequestContext = { requestId, address: request.ip, traceId: traceIdOf(traceparent) };
+    contexts.set(request, context);
+    runInContext(context, done);
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     const line = { method: request.method, route, status: reply.statusCode, elapsed_ms: Math.round(reply.elapsedTime * 10) / 10 };
-    if (reply.statusCode >= 500) options.logger.error(line, 'request failed');
+    const failed = reply.statusCode >= 500;
+    if (options.access !== undefined) {
+      if (!PROBES.has(route)) options.access[failed ? 'error' : 'info']({ ...line, ...whose(contexts.get(request), request) }, 'request');
+    } else if (failed) options.logger.error(line, 'request failed');
     else options.logger.debug(line, 'request');
     done();
   });

@@ -1,0 +1,35 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { makeTraceparent, runInContext, traceIdOf } from './context.js';
+
+const ID = '0af7651916cd43dd8448eb211c80319c';
+const ONE = `00-${ID}-b7ad6b7169203331-01`;
+const OTHER = '00-11111111111111111111111111111111-2222222222222222-01';
+
+describe('the trace of a request', () => {
+  for (const [what, given] of [
+    ['one header', ONE],
+    ['a second header, which a tracer added and Node joined to the first', `${ONE}, ${OTHER}`],
+    ['a first value that is none', `nonsense, ${ONE}`],
+    ['values in a list', [ONE, OTHER]],
+    ['a later version with more fields', `01-${ID}-b7ad6b7169203331-01-more`],
+  ] as const)
+    it(`is kept from ${what}`, () => expect(traceIdOf(given)).toBe(ID));
+
+  for (const [what, given] of [
+    ['no header', undefined],
+    ['an id of zeros', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`],
+    ['the version that is none', `ff-${ID}-b7ad6b7169203331-01`],
+    ['another form', `00-${ID.toUpperCase()}-b7ad6b7169203331-01`],
+    ['a hundred thousand commas', ','.repeat(100_000)],
+  ] as const)
+    it(`is a new one with ${what}`, () => {
+      const id = traceIdOf(given);
+      expect(id).toMatch(/^[0-9a-f]{32}$/);
+      expect(traceIdOf(given)).not.toBe(id);
+    });
+
+  it('goes on in what the work calls', () => {
+    expect(traceIdOf(runInContext({ traceId: ID }, () => makeTraceparent()))).toBe(ID);
+  });
+});

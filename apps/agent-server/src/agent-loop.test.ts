@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER, type ConversationEvent, type ConversationInfo } from '@slipway/contracts';
 import { type ModelRequest, type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
@@ -112,6 +112,32 @@ describe('the loop of an agent in its sandbox', () => {
     await say(id, 'What did you do?');
     const answer = await until('the answer', async () => (await events(id)).find((event) => event.kind === 'MessageEvent' && event.source === 'agent'));
     expect(answer.kind === 'MessageEvent' && answer.llm_message.content[0]?.text).toBe('I remember.');
+  });
+
+  it('shows the pass of who asks beside the task with the calls that they ask for, while it works too, and with no others', async () => {
+    const pass = (request: ModelRequest): string => `${purpose(request)} ${request.headers[CHARGE_PASS_HEADER] ?? '-'}`;
+    const from = model.requests.length;
+    let asked = (): void => {};
+    const going = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const id = await start(async (request) => {
+      if (purpose(request) !== 'agent') return { text: 'Short.' };
+      if (model.requests.slice(from).filter((each) => purpose(each) === 'agent').length > 1) return finish;
+      await going;
+      return terminal('ls');
+    });
+    const beside = (what: string, name: string) =>
+      sandbox.call('POST', `/api/conversations/${id}/${what}`, { question: 'Why?' }, { ...sandbox.asApp, [CHARGE_PASS_HEADER]: name });
+    await say(id, 'look around');
+    await until('the agent works', () => model.requests.length > from);
+    expect([(await beside('ask_agent', 'bob')).status, (await beside('condense', 'carol')).status]).toEqual([200, 200]);
+    asked();
+    await isOver(id, 'finished');
+    expect((await beside('condense', 'dora')).status).toBe(200);
+    const made = model.requests.slice(from).map(pass);
+    expect(made.filter((each) => !each.startsWith('agent'))).toEqual(['ask-agent bob', 'condenser carol', 'condenser dora']);
+    expect(new Set(made.filter((each) => each.startsWith('agent')))).toEqual(new Set(['agent -']));
   });
 
   it('stops at its own limits and goes on when it is run again', async () => {

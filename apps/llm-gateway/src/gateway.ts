@@ -5,6 +5,7 @@ import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemet
 import { createAdmitter } from './budgets/create-admitter.js';
 import { ResponseCache } from './cache/response-cache.js';
 import type { Config } from './config.js';
+import { withChargePass } from './keys/charge-passes.js';
 import { KeyCache } from './keys/key-cache.js';
 import { findKey } from './keys/keys.queries.js';
 import { masterKeyCheck } from './keys/master-key.js';
@@ -107,6 +108,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const { app, telemetry } = createGatewayServer({
     completions: {
       keys,
+      charged: (key, pass) => withChargePass(pool, key, pass, clock.now()),
       models,
       admitter,
       dispatchers,

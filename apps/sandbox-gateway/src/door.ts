@@ -122,7 +122,7 @@ export class Door {
       const { credential, verified, grant } = await this.admit(request, address, 'request');
       leaveSeat = this.takeSeat(grant);
       const agentWork = isAgentServer(address) ? agentWorkOf(request.method ?? 'GET', address.path) : null;
-      if (agentWork !== null) await this.options.spending.spend(grant, agentWork === 'pays', ended.signal);
+      const paid = agentWork === null ? {} : await this.options.spending.spend(grant, agentWork, ended.signal);
       if (steersSandbox(request.method ?? 'GET', address.port, address.path)) noted = await this.options.steering.hold(grant, end);
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
@@ -141,7 +141,12 @@ export class Door {
         this.options.agent,
         request,
         response,
-        { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, grant.user, this.scheme), signal: ended.signal },
+        {
+          origin: target.origin,
+          path: address.path,
+          headers: [...Object.entries(paid).flat(), ...requestHeaders(request, address, target, grant.user, this.scheme)],
+          signal: ended.signal,
+        },
         (_status, headers) => responseHeaders(headers, { frameOrigin: this.frameOrigin, address, renewedCookie }),
       ).catch((error: unknown) => {
         locator.forget(grant.orgId, address.conversation);
@@ -250,7 +255,7 @@ export class Door {
     if (steersBySocket(address.port, address.path)) return () => this.options.steering.note(grant, this.options.graceMs);
     if (!isAgentServer(address) || !takesMessages(address.path)) return null;
     return async (text) => {
-      if (text === null || isMessageFrame(text)) await this.options.spending.spend(grant, true);
+      if (text === null || isMessageFrame(text)) await this.options.spending.spend(grant, 'pays');
     };
   }
 

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { WebSocket } from 'ws';
@@ -78,13 +80,37 @@ describe('who pays for what is sent straight to agent-server', () => {
     expect(await post(mine, events)).toEqual({ status: 402, code: 'budget.exhausted' });
   });
 
-  it('asks beside the task without paying for the task', async () => {
-    expect((await post(mine, `/api/conversations/${mine.conversation}/ask_agent`)).status).toBe(200);
-    expect(await spender(mine.conversation)).toBeNull();
+  for (const what of ['ask_agent', 'condense'])
+    it(`gives ${what} a pass of who asks, that llm-gateway knows before agent-server has it, and leaves the task to who pays for it`, async () => {
+      const colleague = await gateway.grant(8000, { conversation: mine.conversation, org: mine.org });
+      await gateway.pays(mine);
+      const asked = post(colleague, `/api/conversations/${mine.conversation}/${what}`);
+      const wish = await until('the pass is wished for', async () => {
+        const { rows } = await gateway.owner.query('SELECT hash, org_id, conversation_id, user_id FROM app.charge_pass_wish');
+        return rows[0] as { hash: Buffer; org_id: string; conversation_id: string; user_id: string } | undefined;
+      });
+      expect([wish.org_id, wish.conversation_id, wish.user_id]).toEqual([mine.org, mine.conversation, colleague.user]);
+      expect(gateway.upstream.seen).toEqual([]);
+      await gateway.owner.query('DELETE FROM app.charge_pass_wish');
+      expect((await asked).status).toBe(200);
+      const pass = gateway.upstream.seen[0]?.headers[CHARGE_PASS_HEADER] as string;
+      expect(createHash('sha256').update(pass).digest()).toEqual(wish.hash);
+      expect(await spender(mine.conversation)).toBe(mine.user);
+    });
+
+  it('adversary: hands on no pass that a client sends', async () => {
+    await gateway.pays(mine);
+    for (const path of ['events', 'run']) {
+      const headers = { host: mine.host, 'content-type': 'application/json', ...key(mine), [CHARGE_PASS_HEADER]: 'stolen' };
+      const response = await gateway.request(`/api/conversations/${mine.conversation}/${path}`, { method: 'POST', headers, body: MESSAGE });
+      await response.body.dump();
+    }
+    expect(gateway.upstream.seen.map(({ headers }) => headers[CHARGE_PASS_HEADER])).toEqual([undefined, undefined]);
   });
 
   it('refuses with 503 while llm-gateway cannot be told', async () => {
-    expect(await post(mine, events)).toEqual({ status: 503, code: 'service.unavailable' });
+    const paths = [events, `/api/conversations/${mine.conversation}/ask_agent`];
+    for (const refused of await Promise.all(paths.map((path) => post(mine, path)))) expect(refused).toEqual({ status: 503, code: 'service.unavailable' });
     expect(gateway.upstream.seen).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 export { askAgent } from './ask/ask-agent.js';
+export { condensationAsked } from './condenser/condensation.js';
 export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js';
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
 export { type EventBody, type EventStamp, stamp, statusUpdate, untakenMessages } from './events.js';

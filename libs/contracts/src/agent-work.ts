@@ -2,15 +2,15 @@ import { SANDBOX_PORTS } from './sandbox-access.js';
 
 /**
  * What of agent-server's routes makes models work, for whoever stands in front of it. `pays`: the agent works on for who asks, so from then on the conversation counts for them.
- * `needs-budget`: asked beside the task, which counts for whom the task counts for, and needs money of who asks.
+ * `beside`: asked beside the task: its calls, and no others, count for who asks.
  */
-export type AgentWork = 'pays' | 'needs-budget';
+export type AgentWork = 'pays' | 'beside';
 
 const WORK: ReadonlyMap<string, AgentWork> = new Map([
   ['run', 'pays'],
   ['events', 'pays'],
-  ['ask_agent', 'needs-budget'],
-  ['condense', 'needs-budget'],
+  ['ask_agent', 'beside'],
+  ['condense', 'beside'],
 ] as const);
 const CONVERSATION = /^\/api\/conversations\/[^/]+\/([^/]+)$/;
 const EVENT_SOCKET = /^\/sockets\/events\/[^/]+\/?$/;

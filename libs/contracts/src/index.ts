@@ -136,6 +136,7 @@ export {
   CALLER_KEY_HEADER,
   CALLER_USER_HEADER,
   CallerUser,
+  CHARGE_PASS_HEADER,
   callerUserHeader,
   callerUserOf,
   WANTS_GATEWAY_KEY_HEADER,
@@ -353,6 +354,9 @@ export {
 export * from './live/index.js';
 export {
   BudgetStops,
+  CHARGE_PASS_CALLS,
+  CHARGE_PASS_SECONDS,
+  ChargePass,
   ConversationSpending,
   DeleteKeys,
   DeleteTeams,

@@ -208,6 +208,24 @@ export type OrgLimits = z.infer<typeof OrgLimits>;
 export const ConversationSpending = z.object({ org: Name, user: Name, userLabel: z.string().max(200), limitUsd: LimitUsd });
 export type ConversationSpending = z.infer<typeof ConversationSpending>;
 
+/** Model calls of one pass: a call that fails is repeated three times. A sandbox that keeps the pass spends no more than these with it. */
+export const CHARGE_PASS_CALLS = 4;
+/** A pass is good for this long. Seconds: a summary that was asked for is made after the step under way. */
+export const CHARGE_PASS_SECONDS = 600;
+
+/**
+ * `POST /internal/charge-passes`, with the master key: `CHARGE_PASS_CALLS` calls with a key of this conversation count for this user instead of who pays for the task, when
+ * they come with the pass (`CHARGE_PASS_HEADER`) whose SHA-256 this is, in hex. Repeatable.
+ */
+export const ChargePass = z.object({
+  org: Name,
+  conversation: z.uuid(),
+  user: Name,
+  userLabel: z.string().max(200),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256'),
+});
+export type ChargePass = z.infer<typeof ChargePass>;
+
 /** `GET /internal/deployments`, with the master key: a place that answers to a model, as one replica of the gateway sees it since it started. */
 export const GatewayDeployment = z.object({
   /** May hold slashes. */

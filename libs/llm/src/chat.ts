@@ -60,6 +60,8 @@ export interface CompletionOptions {
   readonly signal: AbortSignal;
   readonly onDelta?: (delta: CompletionDelta) => void;
   readonly traceparent?: string;
+  /** Goes with the call: headers of who it is for. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Most pictures of one request: the newest. Each is sent again with every step, and providers have limits. */

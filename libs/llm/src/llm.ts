@@ -95,6 +95,7 @@ export class LLM {
         headers: {
           'content-type': 'application/json',
           accept: 'text/event-stream',
+          ...options.headers,
           ...(config.apiKey === null ? {} : { authorization: `Bearer ${config.apiKey}` }),
           ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
           ...(config.usage === undefined ? {} : { 'x-slipway-purpose': config.usage }),

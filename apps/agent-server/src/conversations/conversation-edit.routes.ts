@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { stamp } from '@slipway/agent';
-import { AskAgentRequest, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts';
+import { AskAgentRequest, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts';
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { authorOf } from './authors.js';
+import { chargePassOf } from './charge-pass.js';
 import type { Conversations } from './conversations.js';
 import { forgottenAt } from './way-back.js';
 
@@ -26,7 +27,7 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
     }),
     on('POST', '/ask_agent', async ({ params, request, signal }) => {
       const { question } = parseOrThrow(AskAgentRequest, await readJson(request));
-      return ok({ response: await (await conversations.get(params['id'])).askAgent(question, signal) });
+      return ok({ response: await (await conversations.get(params['id'])).askAgent(question, chargePassOf(request.headers[CHARGE_PASS_HEADER]), signal) });
     }),
     on('POST', '/navigate', async ({ params, request, caller }) => {
       const { event_id } = parseOrThrow(NavigateConversationRequest, (await readJson(request)) ?? {});
@@ -49,8 +50,8 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
         ]);
       return ok(conversation.info());
     }),
-    on('POST', '/condense', async ({ params }) => {
-      await (await conversations.get(params['id'])).condense();
+    on('POST', '/condense', async ({ params, request }) => {
+      await (await conversations.get(params['id'])).condense(chargePassOf(request.headers[CHARGE_PASS_HEADER]));
       return ok(SUCCESS);
     }),
   ];

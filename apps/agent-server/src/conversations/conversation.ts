@@ -26,11 +26,12 @@ import type {
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, makeTraceparent, runInContext } from '@slipway/telemetry';
-import { McpServers } from '../sandbox/mcp-servers.js';
+import { MCP_UPDATE, McpServers } from '../sandbox/mcp-servers.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
 import type { Answer, Author } from './authors.js';
+import { type ChargePass, portsBeside, summaryModels } from './charge-pass.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from './confirmation.js';
 import type { ActiveRun, ConversationDeps } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
@@ -39,17 +40,12 @@ import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
 import { type Fork, forkOf, withModel } from './fork.js';
-import { eventsToGoOn, hasWork, interruptedAnswers, restsOnPause, settledWithin } from './going-on.js';
+import { eventsToGoOn, hasWork, INTERRUPT_MS, interruptedAnswers, restsOnPause, SESSION_END_MS, settledWithin } from './going-on.js';
 import { Listeners } from './listeners.js';
 import { MetaFile } from './meta-file.js';
 import { logOfRun } from './run-log.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 import { userMessage } from './user-message.js';
-
-/** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
-const INTERRUPT_MS = 700;
-const SESSION_END_MS = 5_000;
-const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
 
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {
@@ -57,6 +53,8 @@ export class Conversation {
   private active: ActiveRun | undefined;
   /** A message that asked for a run arrived while one was ending. */
   private runAgain = false;
+  /** Of who asked last for a summary. */
+  private summaryPass: ChargePass | null = null;
   private fenced = false;
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
   /** Text that the model is writing. */
@@ -228,21 +226,22 @@ export class Conversation {
    * Shortens what the model sees: a run does it before its next step, at rest it is done when this resolves.
    * @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`, `budget.exhausted`.
    */
-  async condense(): Promise<void> {
+  async condense(pass: ChargePass | null): Promise<void> {
     this.assertOwned();
     if (this.started === undefined) throw notStarted();
+    this.summaryPass = this.active === undefined ? pass : (pass?.orTask() ?? null);
     await this.log.append([stamp(this.stamps, { kind: 'CondensationRequest', source: 'environment' })]);
     if (this.active !== undefined) return;
     await this.work((ports, settings, { signal }) => condenseAsAsked(ports, settings, signal));
   }
 
   /** An answer from what the agent knows; the log gets nothing of it but its cost. @throws SlipwayError as `condense`, `model.*`. */
-  async askAgent(question: string, signal: AbortSignal): Promise<string> {
+  async askAgent(question: string, pass: ChargePass | null, signal: AbortSignal): Promise<string> {
     this.assertOwned();
     const { started } = this;
     if (started === undefined) throw notStarted();
     const log = this.logOf(started, () => this.started === started);
-    return askAgent({ ...this.portsOf(started, log), onDelta: () => {} }, this.settingsOf(started), question, signal);
+    return askAgent(portsBeside(this.portsOf(started, log), pass), this.settingsOf(started), question, signal);
   }
 
   /** From the next step on; a run that paused at a limit goes on with `run`. `check`: changes nothing. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`, `ingest.stale-epoch`. */
@@ -381,7 +380,7 @@ export class Conversation {
     const deltas = new DeltaMask(this.deps.mask);
     return agentPorts({
       log,
-      models: (usage) => started.llms.get(usage),
+      models: summaryModels(started.llms, log, () => this.summaryPass),
       stats: started.stats,
       tools: this.deps.actionServer,
       holdsSecret: (text) => this.deps.mask.text(text) !== text,

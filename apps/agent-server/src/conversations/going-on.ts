@@ -4,6 +4,10 @@ import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';
 import { noticeOf } from './restart-notice.js';
 
+/** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
+export const INTERRUPT_MS = 700;
+export const SESSION_END_MS = 5_000;
+
 const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
 
 /** An answer for each action that has none: whether it took effect cannot be known. */

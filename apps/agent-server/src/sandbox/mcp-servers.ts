@@ -18,6 +18,9 @@ import { toolFilter } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { proofsIn } from './mcp-secrets.js';
 
+/** An event that says how the servers are; its value is missing. */
+export const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
+
 /** The first step of an agent waits so long for servers that are being started. Milliseconds: a start waits for none, and a model that is asked without its tools does the work twice. */
 const FIRST_TOOLS_MS = 2_000;
 /** Longer than the tool process keeps a question open. Milliseconds. */

@@ -11,6 +11,7 @@ import { reachSandbox } from '../conversations/reach-sandbox.js';
 import type { SandboxClient } from '../conversations/sandbox.client.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
+import { ChargePassesService } from './charge-passes.service.js';
 import { lastConfirmationSettings } from './conversation-terms.queries.js';
 
 /** What is asked of an agent without giving it a task: a summary, an answer, and what it need not ask for. */
@@ -22,19 +23,20 @@ export class BesideTheTaskService {
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: SandboxKeys,
     private readonly ingest: IngestService,
+    private readonly passes: ChargePassesService,
   ) {}
 
-  /** @throws SlipwayError `resource.not-found`, `conversation.not-running`, `budget.exhausted`, `sandbox.unreachable`. */
+  /** @throws SlipwayError `resource.not-found`, `conversation.not-running`, `budget.exhausted`, `service.unavailable`, `sandbox.unreachable`. */
   async condense(caller: Principal, id: string): Promise<void> {
     const sandbox = await this.running(caller, id);
-    await sandbox.condense();
+    await sandbox.condense(await this.passes.give(caller, id));
     await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.condense', target: id })));
   }
 
   /** @throws SlipwayError as `condense`. */
   async ask(caller: Principal, id: string, question: string): Promise<string> {
     const sandbox = await this.running(caller, id);
-    const answer = await sandbox.askAgent(question);
+    const answer = await sandbox.askAgent(question, await this.passes.give(caller, id));
     await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.ask', target: id })));
     return answer;
   }

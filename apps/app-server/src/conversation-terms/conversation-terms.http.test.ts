@@ -1,19 +1,35 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import type { Conversation, QueuedMessage } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER, type ChargePass, type Conversation, DEMO_MODEL, type QueuedMessage } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person } from '../testing/conversation-app.js';
 
+const MODELS = JSON.stringify({ object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] });
 const rule = { tool_name: 'terminal', match: 'prefix' as const, value: 'npm test' };
 
 describe('how far an agent goes by itself, and what is asked of it beside its task', () => {
   let app: ConversationApp;
   let ada: Person;
+  const passes: ChargePass[] = [];
+  let knowsPasses = 204;
+  const gateway = createServer(async (request, response) => {
+    if (request.url !== '/internal/charge-passes') return void response.setHeader('content-type', 'application/json').end(MODELS);
+    passes.push((await json(request)) as ChargePass);
+    response.writeHead(knowsPasses).end();
+  });
   before(async () => {
-    app = await ConversationApp.start();
+    await once(gateway.listen(0, '127.0.0.1'), 'listening');
+    app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
     ada = await app.person('Ada');
   });
-  after(() => app?.close());
+  after(async () => {
+    gateway.close();
+    await app?.close();
+  });
   const on = <T = Conversation & { code?: string; fields?: unknown }>(method: string, id: string, path: string, body?: object, who = ada) =>
     app.http<T>(who, method, app.path(who, id, path), body);
   const update = (id: string, body: object) => on('PATCH', id, '/terms', body);
@@ -123,6 +139,32 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
     await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
     for (const [path, body] of [['/condense'], ['/ask', { question: 'Why?' }]] as const)
       expect(await on('POST', id, path, body)).toMatchObject({ status: 409, body: { code: 'conversation.not-running' } });
+  });
+
+  it('counts what is asked beside the task for who asks: the gateway knows the pass that the sandbox is shown, and nothing is asked while it cannot be told', async () => {
+    const shown: unknown[] = [];
+    const sandbox = await app.standIn(({ headers }) => {
+      shown.push(headers[CHARGE_PASS_HEADER]);
+      return { status: 200, body: '{"response":"Because.","success":true}' };
+    });
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    const bob = await app.person('Bob');
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, bob.userId]);
+    const ask = (path: string, body?: object) => app.http(bob, 'POST', app.path(ada, id, path), body);
+    passes.splice(0);
+    expect([(await ask('/ask', { question: 'Why?' })).status, (await ask('/condense')).status]).toEqual([200, 200]);
+    expect(passes.map(({ org, conversation, user }) => [org, conversation, user])).toEqual([
+      [ada.orgId, id, bob.userId],
+      [ada.orgId, id, bob.userId],
+    ]);
+    expect(passes.map(({ sha256 }) => sha256)).toEqual(shown.map((pass) => createHash('sha256').update(String(pass)).digest('hex')));
+    knowsPasses = 503;
+    expect(await ask('/ask', { question: 'Why?' })).toMatchObject({ status: 503, body: { code: 'service.unavailable' } });
+    knowsPasses = 404;
+    expect((await ask('/ask', { question: 'Why?' })).status).toBe(200);
+    expect([shown.length, shown.at(-1)]).toEqual([3, undefined]);
+    knowsPasses = 204;
   });
 
   it('shows what is not asked again, wherever in the log it was said, and revokes it', async () => {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { BesideTheTaskService } from './beside-the-task.service.js';
+import { ChargePassesService } from './charge-passes.service.js';
 import { ConversationSpendingService } from './conversation-spending.js';
 import { ConversationTermsController } from './conversation-terms.controller.js';
 import { ConversationTermsService } from './conversation-terms.service.js';
@@ -8,6 +9,6 @@ import { ConversationTermsService } from './conversation-terms.service.js';
 @Module({
   imports: [ConversationsModule],
   controllers: [ConversationTermsController],
-  providers: [ConversationTermsService, ConversationSpendingService, BesideTheTaskService],
+  providers: [ConversationTermsService, ConversationSpendingService, BesideTheTaskService, ChargePassesService],
 })
 export class ConversationTermsModule {}

@@ -50,6 +50,9 @@ export interface WorkspaceSide {
   readonly commit: string | null;
 }
 
+/** Empty, or the pass by which model calls count for who asks (`CHARGE_PASS_HEADER`). */
+export type ChargePassHeader = Readonly<Record<string, string>>;
+
 export interface SandboxAddress {
   readonly url: string;
   readonly sessionKey: string;
@@ -118,14 +121,14 @@ export class SandboxClient {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/revoke_rule`, CONTROL_TIMEOUT_MS, [], rule);
   }
 
-  /** Earlier steps are summarized: at rest when this resolves. @throws SlipwayError `conversation.not-running`, `budget.exhausted`, `model.*`. */
-  async condense(): Promise<void> {
-    await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS);
+  /** Earlier steps are summarized, for whose pass it is: at rest when this resolves. @throws SlipwayError `conversation.not-running`, `budget.exhausted`, `model.*`. */
+  async condense(pass: ChargePassHeader): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS, [], undefined, MAX_CONTROL_BYTES, pass);
   }
 
   /** @throws SlipwayError as `condense`. */
-  async askAgent(question: string): Promise<string> {
-    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question }, MAX_WORDS_BYTES);
+  async askAgent(question: string, pass: ChargePassHeader): Promise<string> {
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question }, MAX_WORDS_BYTES, pass);
     try {
       return z.object({ response: z.string() }).parse(JSON.parse(text)).response;
     } catch (error) {

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { CHARGE_PASS_CALLS, CHARGE_PASS_HEADER } from '@slipway/contracts';
 import { limitNeeded } from '@slipway/domain';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -92,5 +93,63 @@ describe('PUT /internal/spending/{conversation}', () => {
     await until('Bob pays', async () => (await ask(key)).status === 200);
     await until('all is in the ledger', async () => (await usersOf(conversation)).includes('usr_bob'));
     expect(new Set(await usersOf(conversation))).toEqual(new Set(['usr_ada', 'usr_bob']));
+  });
+});
+
+describe('a call that comes with a pass (POST /internal/charge-passes)', () => {
+  const give = (conversation: string, pass: string, body: object = {}, master = MASTER_KEY): Promise<Response> =>
+    fetch(`${test.gateway.url}/internal/charge-passes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${master}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ org: 'org_1', conversation, user: 'usr_bob', userLabel: 'Bob', sha256: createHash('sha256').update(pass).digest('hex'), ...body }),
+    });
+  const askWith = async (key: string, pass: string): Promise<string> => {
+    const body = { model: MODEL, max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(96_000) }] };
+    const response = await test.post('/v1/chat/completions', body, key, { headers: { [CHARGE_PASS_HEADER]: pass } });
+    const { error } = (await response.json()) as { error?: { code: string } };
+    return [response.status, error?.code].filter(Boolean).join(' ');
+  };
+  const keyOfAda = (conversation: string): Promise<string> =>
+    test.key(conversation, { metadata: { org_id: 'org_1', conversation_id: conversation, user_id: 'usr_ada' } });
+
+  it('counts in the ledger for who gave the pass, and the calls beside it for who pays for the task', async () => {
+    const conversation = randomUUID();
+    const key = await keyOfAda(conversation);
+    expect((await give(conversation, 'a')).status).toBe(204);
+    expect([(await ask(key)).status, await askWith(key, 'a'), (await ask(key)).status]).toEqual([200, '200', 200]);
+    await until('all is in the ledger', async () => (await usersOf(conversation)).length === 3);
+    expect((await usersOf(conversation)).sort()).toEqual(['usr_ada', 'usr_ada', 'usr_bob']);
+  });
+
+  it('is limited by the budget of who gave the pass, and not by that of who pays for the task', async () => {
+    const conversation = randomUUID();
+    await test.owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ('org_1', 'member', 'usr_broke', 0.0001, 'month')`);
+    const stop = `INSERT INTO gateway.budget_stop (org_id, user_id, reason, until) VALUES ('org_1', 'usr_stopped', 'Stopped.', now() + interval '1 day')`;
+    await test.owner.query(stop);
+    const key = await keyOfAda(conversation);
+    await give(conversation, 'poor', { user: 'usr_broke' });
+    await give(conversation, 'stopped', { user: 'usr_stopped' });
+    expect([await askWith(key, 'poor'), await askWith(key, 'stopped')]).toEqual(['402 budget.exhausted', '402 budget.exhausted']);
+    const other = randomUUID();
+    const ofStopped = await test.key(other, { metadata: { org_id: 'org_1', conversation_id: other, user_id: 'usr_stopped' } });
+    await give(other, 'for-stopped');
+    expect([(await ask(ofStopped)).status, await askWith(ofStopped, 'for-stopped')]).toEqual([402, '200']);
+  });
+
+  it('adversary: a sandbox spends no more with a pass than its calls, also at once, with no pass of another conversation, with none that is over, and gives itself none', async () => {
+    const [conversation, other] = [randomUUID(), randomUUID()];
+    const key = await keyOfAda(conversation);
+    await give(conversation, 'once');
+    await give(conversation, 'once');
+    const answers = await Promise.all(Array.from({ length: 3 * CHARGE_PASS_CALLS }, () => askWith(key, 'once')));
+    expect(answers.filter((each) => each === '200').length).toBe(CHARGE_PASS_CALLS);
+    expect(new Set(answers)).toEqual(new Set(['200', '401 auth.missing']));
+    expect(await askWith(await keyOfAda(other), 'once')).toBe('401 auth.missing');
+    await give(conversation, 'over');
+    await test.owner.query(`UPDATE gateway.charge_pass SET expires_at = now() - interval '1 s' WHERE calls_left = $1`, [CHARGE_PASS_CALLS]);
+    expect(await askWith(key, 'over')).toBe('401 auth.missing');
+    expect((await give(conversation, 'mine', {}, key)).status).toBe(401);
+    expect(await askWith(key, 'mine')).toBe('401 auth.missing');
+    await until('all is in the ledger', async () => (await usersOf(conversation)).length === CHARGE_PASS_CALLS);
   });
 });

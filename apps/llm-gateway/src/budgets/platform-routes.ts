@@ -1,8 +1,10 @@
-import { BudgetStops, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
+import { BudgetStops, ChargePass, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { putChargePass } from '../keys/charge-passes.js';
 import { bearerToken } from '../keys/master-key.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
 import { available } from '../management/master-only.js';
@@ -13,6 +15,7 @@ import { replaceOrgLimits } from './limits.queries.js';
 export interface PlatformRoutesOptions {
   readonly pool: SqlPool;
   readonly isMasterKey: (given: string | null) => boolean;
+  readonly clock: Clock;
 }
 
 /** Stops or limits of 50,000 people. Bytes. */
@@ -24,7 +27,7 @@ const LedgerQuery = z.object({
 });
 
 /** What the worker asks and tells, with the master key: the ledger for its roll-up, what may be spent, and who has nothing left to spend. */
-export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey }: PlatformRoutesOptions): void {
+export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock }: PlatformRoutesOptions): void {
   const requireMasterKey = (request: FastifyRequest): void => {
     if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
   };
@@ -49,6 +52,11 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey 
     requireMasterKey(request);
     const conversation = parseOrThrow(z.uuid(), (request.params as { conversation: string }).conversation);
     await available(putConversationSpending(pool, conversation, parseOrThrow(ConversationSpending, request.body)));
+    return reply.code(204).send();
+  });
+  fastify.post('/internal/charge-passes', async (request, reply): Promise<void> => {
+    requireMasterKey(request);
+    await available(putChargePass(pool, parseOrThrow(ChargePass, request.body), clock.now()));
     return reply.code(204).send();
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { DEMO_MODEL } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER, DEMO_MODEL } from '@slipway/contracts';
 import { factsOf, type ModelPrice } from '@slipway/llm';
 import { type Logger, makeTraceparent, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';
@@ -14,6 +14,7 @@ import { asksForUsage } from '../dialects/pass-through-body.js';
 import { type RoutingFields, readRoutingFields } from '../dialects/routing-fields.js';
 import type { KeyCache } from '../keys/key-cache.js';
 import { KeyFlood, type ShownKey } from '../keys/key-flood.js';
+import type { StoredKey } from '../keys/keys.queries.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { PromptLog } from '../prompt-log/prompt-log.js';
 import type { Destination, ModelDirectory } from '../routing/model-directory.js';
@@ -29,6 +30,8 @@ import { NO_USAGE } from './usage.js';
 export interface EntranceOptions extends CallSinks, DeliveryOptions {
   readonly logger: Logger;
   readonly keys: KeyCache;
+  /** The key as who gave the pass pays for one call of it. */
+  readonly charged: (key: StoredKey, pass: string) => Promise<StoredKey>;
   readonly models: ModelDirectory;
   readonly admitter: Admitter;
   /** Pause between two pieces of the demo model's text. Milliseconds. */
@@ -108,13 +111,15 @@ async function answer(options: EntranceOptions, work: Work, incoming: Incoming):
 
 /** Who asks, for what, and where it goes. */
 async function arrive(options: EntranceOptions, { dialect, shown, request }: Incoming) {
-  const known = options.keys.authenticate(shown.token, shown.id);
-  const key = known instanceof Promise ? await known : known;
+  const pass = request.headers[CHARGE_PASS_HEADER];
+  const known = options.keys.authenticate(shown.token, shown.id, typeof pass === 'string' ? 'pass' : 'owner');
+  const own = known instanceof Promise ? await known : known;
   const body = await readBody(request);
   const given = readRoutingFields(body, dialect);
-  const destination = options.models.destination(given.model, key, shown.token);
+  const destination = options.models.destination(given.model, own, shown.token);
   const admitted = admitRequest(body, dialect, given, destination.kind === 'demo' ? DEMO_ALLOWANCE : destination.allowance);
   const { fields } = admitted;
+  const key = typeof pass === 'string' ? await options.charged(own, pass) : own;
   const traceparent = request.headers['traceparent'];
   const traceId = traceIdOf(traceparent);
   const asked: Asked = {

@@ -39,18 +39,18 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
-  /** @param keyId where it is known that the token has its form. @throws SlipwayError `auth.missing`, `rate.limited`, `service.unavailable`, or `budget.exhausted` with the sentence that the conversation shows. */
-  authenticate(token: string | null, keyId = token === null ? null : keyIdOf(token)): StoredKey | Promise<StoredKey> {
+  /** @param keyId where it is known that the token has its form. @param pays `pass`: the call counts for another user, so a spent budget of the key's own does not matter. @throws SlipwayError `auth.missing`, `rate.limited`, `service.unavailable`, or `budget.exhausted` with the sentence that the conversation shows. */
+  authenticate(token: string | null, keyId = token === null ? null : keyIdOf(token), pays: 'owner' | 'pass' = 'owner'): StoredKey | Promise<StoredKey> {
     if (token === null || keyId === null) throw unauthorized('Send a key of this gateway as "Authorization: Bearer slp_llm_…".');
     const now = this.clock.now().getTime();
     const entry = this.entryOf(keyId);
     if (entry !== undefined && now - entry.at < KEY_TTL_MS) {
       // What is unknown stays unknown for the whole time: renewing it would let a flood reach the database.
       if (entry.key !== null && now - entry.at >= RENEW_AFTER_MS) this.lookup(keyId).catch(() => {});
-      return this.check(entry.key, token, now);
+      return this.check(entry.key, token, now, pays);
     }
     const key = entry === undefined ? this.lookupNew(keyId) : this.lookup(keyId);
-    return key.then((found) => this.check(found, token, this.clock.now().getTime()));
+    return key.then((found) => this.check(found, token, this.clock.now().getTime(), pays));
   }
 
   /** Forgets keys that this process has just ended. */
@@ -114,12 +114,12 @@ export class KeyCache {
     if (oldest !== undefined) place.delete(oldest);
   }
 
-  private check(key: StoredKey | null, token: string, now: number): StoredKey {
+  private check(key: StoredKey | null, token: string, now: number, pays: 'owner' | 'pass'): StoredKey {
     if (key === null || !timingSafeEqual(key.hash, hashKeyToken(token))) throw unauthorized('This key is not known.');
     if (key.revokedAt !== null && key.revokedAt <= now + CLOCK_SKEW_MS) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
     if (key.blocked === true) throw unauthorized('This key is blocked.');
     if (key.expiresAt <= now) throw unauthorized('This key has expired.');
-    if (key.stop !== null && key.stop.until > now) throw new SlipwayError('budget.exhausted', key.stop.reason);
+    if (pays === 'owner' && key.stop !== null && key.stop.until > now) throw new SlipwayError('budget.exhausted', key.stop.reason);
     return key;
   }
 }

@@ -99,3 +99,23 @@ export async function isSpenderTold(pool: SqlPool, conversation: string): Promis
   });
   return rows[0]?.told === true;
 }
+
+/** Wants llm-gateway to know a pass of the holder of an access, by its SHA-256. False: the access holds no longer. */
+export async function wishChargePass(pool: SqlPool, grantId: string, hash: Buffer): Promise<boolean> {
+  const { rows } = await pool.query<{ wished: boolean }>({
+    name: 'wish-charge-pass',
+    text: 'SELECT app.wish_charge_pass($1, $2) AS wished',
+    values: [grantId, hash],
+  });
+  return rows[0]?.wished === true;
+}
+
+/** Whether llm-gateway knows the pass: worker takes the row away then. */
+export async function isPassTold(pool: SqlPool, hash: Buffer): Promise<boolean> {
+  const { rows } = await pool.query<{ told: boolean }>({
+    name: 'charge-pass-told',
+    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_wish WHERE hash = $1) AS told',
+    values: [hash],
+  });
+  return rows[0]?.told === true;
+}

@@ -1,4 +1,6 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type AgentWork, CHARGE_PASS_HEADER } from '@slipway/contracts';
 import { budgetReason } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { LiveGrant, SpendingAnswer } from './grants.queries.js';
@@ -12,6 +14,10 @@ export interface SpendingOptions {
   readonly spend: (grantId: string, pays: boolean) => Promise<SpendingAnswer | null>;
   /** Whether llm-gateway has acknowledged who pays for a conversation. */
   readonly isTold: (conversation: string) => Promise<boolean>;
+  /** Wants llm-gateway to know a pass of the holder of a grant. False: the grant holds no longer. */
+  readonly wishPass: (grantId: string, hash: Buffer) => Promise<boolean>;
+  /** Whether llm-gateway knows it. */
+  readonly isPassTold: (hash: Buffer) => Promise<boolean>;
 }
 
 /**
@@ -22,22 +28,41 @@ export class Spending {
   constructor(private readonly options: SpendingOptions) {}
 
   /**
-   * Resolves when models may work for the holder of the grant, and with `pays` when llm-gateway knows that they pay: no call that follows counts for somebody else.
+   * Resolves when models may work for the holder of the grant, and llm-gateway knows that they pay: from now on for the task, or `beside` it for what this request asks, and no call
+   * of it counts for somebody else.
+   * @returns headers that agent-server is to get with the request.
    * @throws SlipwayError `budget.exhausted`; `auth.missing`; `service.unavailable` when the database does not answer, or llm-gateway cannot be told.
    */
-  async spend(grant: LiveGrant, pays: boolean, signal?: AbortSignal): Promise<void> {
-    const answer = await asked(this.options.spend(grant.id, pays));
-    if (answer === null) throw new SlipwayError('auth.missing', 'This access has ended.');
+  async spend(grant: LiveGrant, work: AgentWork, signal?: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const answer = await asked(this.options.spend(grant.id, work === 'pays'));
+    if (answer === null) throw ended();
     if (answer.stop !== null) throw new SlipwayError('budget.exhausted', budgetReason(answer.stop));
-    if (answer.told) return;
+    if (work === 'beside') return this.pass(grant, signal);
+    if (!answer.told) await this.untilTold(() => this.options.isTold(grant.conversation), signal);
+    return {};
+  }
+
+  private async pass(grant: LiveGrant, signal?: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const pass = randomBytes(32).toString('base64url');
+    const hash = createHash('sha256').update(pass).digest();
+    if (!(await asked(this.options.wishPass(grant.id, hash)))) throw ended();
+    await this.untilTold(() => this.options.isPassTold(hash), signal);
+    return { [CHARGE_PASS_HEADER]: pass };
+  }
+
+  private async untilTold(isTold: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + TOLD_WITHIN_MS;
     while (performance.now() < deadline) {
       await wait(LOOK_EVERY_MS);
       if (signal?.aborted === true) throw signal.reason;
-      if (await asked(this.options.isTold(grant.conversation))) return;
+      if (await asked(isTold())) return;
     }
     throw new SlipwayError('service.unavailable', 'The model gateway does not know yet that this counts for you. Send it again.', { retryAfterSeconds: 1 });
   }
+}
+
+function ended(): SlipwayError {
+  return new SlipwayError('auth.missing', 'This access has ended.');
 }
 
 function asked<T>(answer: Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
@@ -5,6 +6,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ChargePassWishes } from './charge-pass-wishes.js';
 import { ConversationLocks } from './conversation-locks.js';
 import { ConversationSpendings } from './conversation-spending.js';
 import { SpendingSweep } from './spending-sweep.js';
@@ -16,9 +18,10 @@ describe('who pays for a message that went straight to agent-server', () => {
   let scene: Scene;
   let locks: ConversationLocks;
   let sandboxes: SqlPool;
-  const sweepOf = (spendings: Pick<ConversationSpendings, 'apply'>): SpendingSweep => new SpendingSweep(scene.pool, spendings, locks, logger);
-  const spendings = (): ConversationSpendings =>
-    new ConversationSpendings(scene.pool, new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET }));
+  const sweepOf = (spendings: Pick<ConversationSpendings, 'apply'>): SpendingSweep =>
+    new SpendingSweep(scene.pool, spendings, locks, logger, new ChargePassWishes(scene.pool, gateway(), logger));
+  const gateway = (): LlmGatewayClient => new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
+  const spendings = (): ConversationSpendings => new ConversationSpendings(scene.pool, gateway());
 
   before(async () => {
     scene = await openScene();
@@ -32,6 +35,7 @@ describe('who pays for a message that went straight to agent-server', () => {
   });
   beforeEach(() => {
     scene.peers.spendings.splice(0);
+    scene.peers.passes.splice(0);
     scene.peers.gatewayAway = false;
   });
 
@@ -103,5 +107,24 @@ describe('who pays for a message that went straight to agent-server', () => {
     await slow.charge(ORG, id, { id: 'usr_b', label: 'B' }, never);
     expect(told).toEqual(['usr_c', 'usr_b', 'usr_c']);
     expect(await straight(id, 'usr_c')).toBe(true);
+  });
+
+  it('a pass for what is asked beside the task is told with who gave it, again when the gateway was away, and the task counts as before', async () => {
+    const { id } = await scene.create();
+    await straight(id, 'usr_b');
+    const hash = randomBytes(32);
+    const wish = (grant: string) => sandboxes.query<{ wished: boolean }>('SELECT app.wish_charge_pass($1, $2) AS wished', [grant, hash]);
+    const isTold = async () => (await sandboxes.query('SELECT 1 FROM app.charge_pass_wish WHERE hash = $1', [hash])).rowCount === 0;
+    expect((await wish('sbx_unknown')).rows[0]?.wished).toBe(false);
+    expect((await wish(`sbx_${id}_usr_b`)).rows[0]?.wished).toBe(true);
+    const sweep = sweepOf(spendings());
+    scene.peers.gatewayAway = true;
+    await sweep.run(never, 0);
+    expect(await isTold()).toBe(false);
+    scene.peers.gatewayAway = false;
+    await sweep.run(never, 250);
+    expect(await isTold()).toBe(true);
+    await sweep.run(never, 500);
+    expect(scene.peers.passes).toEqual([{ org: ORG, conversation: id, user: 'usr_b', userLabel: 'usr_b', sha256: hash.toString('hex') }]);
   });
 });

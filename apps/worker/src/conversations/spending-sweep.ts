@@ -2,6 +2,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { Lead } from '../leads/lead.js';
 import { SweepRuns } from '../leads/sweep-runs.js';
+import type { ChargePassWishes } from './charge-pass-wishes.js';
 import { system } from './conversation.queries.js';
 import type { ConversationLocks } from './conversation-locks.js';
 import type { ConversationSpendings } from './conversation-spending.js';
@@ -13,7 +14,7 @@ const BATCH = 50;
 const AGAIN_MS = 1_000;
 
 /**
- * Tells llm-gateway who pays where it has not been told: what sandbox-gateway wrote down for a message that went straight to agent-server, and what was lost elsewhere.
+ * Tells llm-gateway who pays where it has not been told: what sandbox-gateway wrote down for what went straight to agent-server, and what was lost elsewhere.
  * Repeatable: it brings what is written by then. One that fails is left until later and keeps no other from being told.
  */
 export class SpendingSweep {
@@ -26,6 +27,7 @@ export class SpendingSweep {
     private readonly spendings: Pick<ConversationSpendings, 'apply'>,
     locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
+    private readonly passes: Pick<ChargePassWishes, 'tell'>,
   ) {
     this.runs = new SweepRuns(pool);
     this.lead = new Lead({
@@ -51,6 +53,7 @@ export class SpendingSweep {
   /** One round. @param now milliseconds that only go forward. Rejects when the database does not answer. */
   async run(signal: AbortSignal, now: number): Promise<void> {
     for (const [id, at] of this.notBefore) if (at <= now) this.notBefore.delete(id);
+    await this.passes.tell(signal);
     const untold = await untoldSpendings(this.pool, [...this.notBefore.keys()]);
     await Promise.all(
       untold.map(async ({ orgId, id }) => {

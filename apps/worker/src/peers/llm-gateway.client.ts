@@ -1,5 +1,6 @@
 import {
   type BudgetStops,
+  type ChargePass,
   type ConversationSpending,
   GatewayModelList,
   GeneratedKey,
@@ -76,6 +77,11 @@ export class LlmGatewayClient {
   /** Whose calls a conversation's keys make from now on, and what it may spend in all. Repeatable. */
   async putSpending(conversationId: string, spending: ConversationSpending, signal: AbortSignal): Promise<void> {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/spending/${conversationId}`, body: spending, signal });
+  }
+
+  /** A few calls of a conversation that come with a pass count for who gave it. Repeatable. */
+  async putChargePass(pass: ChargePass, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.internal, method: 'POST', url: `${this.options.url}/internal/charge-passes`, body: pass, signal });
   }
 
   /** What it offers. */

@@ -73,6 +73,7 @@ export class StandIns {
   readonly keyRequests: Array<Record<string, unknown>> = [];
   /** What the gateway was told of who pays and of the conversation's limit, and how many messages its sandbox had by then. */
   readonly spendings: Array<{ user: unknown; limitUsd: unknown; messages: number }> = [];
+  readonly passes: unknown[] = [];
   gatewayAway = false;
   private readonly servers: Server[] = [];
   runtimeUrl = '';
@@ -91,6 +92,10 @@ export class StandIns {
     own.gatewayUrl = (
       await own.serve('gateway', async (_method, where, body) => {
         if (where === '/key/generate') own.keyRequests.push(body);
+        if (where === '/internal/charge-passes') {
+          if (own.gatewayAway) return { status: 503, body: {} };
+          own.passes.push(body);
+        }
         if (where.startsWith('/internal/spending/')) {
           if (own.gatewayAway) return { status: 503, body: {} };
           own.spendings.push({ user: body['user'], limitUsd: body['limitUsd'], messages: own.messagesOf(where.split('/').at(-1) ?? '').length });

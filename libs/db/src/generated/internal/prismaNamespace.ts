@@ -408,6 +408,7 @@ export const ModelName = {
   ConversationBlob: 'ConversationBlob',
   SandboxSteering: 'SandboxSteering',
   ConversationSpender: 'ConversationSpender',
+  ChargePassWish: 'ChargePassWish',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -472,7 +473,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassWish" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1287,6 +1288,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ConversationSpenderCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ConversationSpenderCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChargePassWish: {
+      payload: Prisma.$ChargePassWishPayload<ExtArgs>
+      fields: Prisma.ChargePassWishFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChargePassWishFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChargePassWishFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        findFirst: {
+          args: Prisma.ChargePassWishFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChargePassWishFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        findMany: {
+          args: Prisma.ChargePassWishFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+        }
+        create: {
+          args: Prisma.ChargePassWishCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        createMany: {
+          args: Prisma.ChargePassWishCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChargePassWishCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+        }
+        delete: {
+          args: Prisma.ChargePassWishDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        update: {
+          args: Prisma.ChargePassWishUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChargePassWishDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChargePassWishUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChargePassWishUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChargePassWishUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+        }
+        aggregate: {
+          args: Prisma.ChargePassWishAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChargePassWish>
+        }
+        groupBy: {
+          args: Prisma.ChargePassWishGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChargePassWishGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChargePassWishCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChargePassWishCountAggregateOutputType> | number
         }
       }
     }
@@ -5143,6 +5218,18 @@ export const ConversationSpenderScalarFieldEnum = {
 export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
 
 
+export const ChargePassWishScalarFieldEnum = {
+  hash: 'hash',
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  madeAt: 'madeAt'
+} as const
+
+export type ChargePassWishScalarFieldEnum = (typeof ChargePassWishScalarFieldEnum)[keyof typeof ChargePassWishScalarFieldEnum]
+
+
 export const InboxMessageScalarFieldEnum = {
   id: 'id',
   orgId: 'orgId',
@@ -6317,6 +6404,7 @@ export type GlobalOmitConfig = {
   conversationBlob?: Prisma.ConversationBlobOmit
   sandboxSteering?: Prisma.SandboxSteeringOmit
   conversationSpender?: Prisma.ConversationSpenderOmit
+  chargePassWish?: Prisma.ChargePassWishOmit
   inboxMessage?: Prisma.InboxMessageOmit
   outbox?: Prisma.OutboxOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit

@@ -62,6 +62,7 @@ export const ModelName = {
   ConversationBlob: 'ConversationBlob',
   SandboxSteering: 'SandboxSteering',
   ConversationSpender: 'ConversationSpender',
+  ChargePassWish: 'ChargePassWish',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -315,6 +316,18 @@ export const ConversationSpenderScalarFieldEnum = {
 } as const
 
 export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
+
+
+export const ChargePassWishScalarFieldEnum = {
+  hash: 'hash',
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  madeAt: 'madeAt'
+} as const
+
+export type ChargePassWishScalarFieldEnum = (typeof ChargePassWishScalarFieldEnum)[keyof typeof ChargePassWishScalarFieldEnum]
 
 
 export const InboxMessageScalarFieldEnum = {

@@ -1,0 +1,56 @@
+import type { ChargePass } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Logger } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { system } from './conversation.queries.js';
+
+const BATCH = 50;
+/** Nobody waits for an older one: sandbox-gateway has given up. Seconds. */
+const STALE_SECONDS = 60;
+
+/** Tells llm-gateway the passes that sandbox-gateway has written down, and takes them away. Repeatable: one that was told twice is one. */
+export class ChargePassWishes {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly gateway: Pick<LlmGatewayClient, 'putChargePass'>,
+    private readonly logger: Logger,
+  ) {}
+
+  /** One that fails is told in the next round. Rejects when the database does not answer. */
+  async tell(signal: AbortSignal): Promise<void> {
+    const wishes = await this.read();
+    const told = await Promise.all(
+      wishes.map(async (wish) => {
+        try {
+          await this.gateway.putChargePass(wish, signal);
+          return wish.sha256;
+        } catch (error) {
+          if (!signal.aborted) this.logger.warn({ err: error, conversation_id: wish.conversation }, 'charge pass not taken by llm-gateway, will retry');
+          return null;
+        }
+      }),
+    );
+    const done = told.filter((each) => each !== null);
+    if (done.length > 0) await this.remove(done);
+  }
+
+  private read(): Promise<ChargePass[]> {
+    return system(this.pool, 'charge passes', async (client) => {
+      const { rows } = await client.query<ChargePass & { stale: boolean }>(
+        `SELECT encode(hash, 'hex') AS sha256, org_id AS org, conversation_id AS conversation, user_id AS user, user_label AS "userLabel",
+           made_at < now() - $2 * interval '1 second' AS stale
+         FROM app.charge_pass_wish ORDER BY made_at DESC LIMIT $1`,
+        [BATCH, STALE_SECONDS],
+      );
+      if (rows.some(({ stale }) => stale))
+        await client.query(`DELETE FROM app.charge_pass_wish WHERE made_at < now() - $1 * interval '1 second'`, [STALE_SECONDS]);
+      return rows.filter(({ stale }) => !stale).map(({ stale: _, ...wish }) => wish);
+    });
+  }
+
+  private remove(hashes: readonly string[]): Promise<unknown> {
+    return system(this.pool, 'charge passes', (client) =>
+      client.query(`DELETE FROM app.charge_pass_wish WHERE encode(hash, 'hex') = ANY ($1::text[])`, [hashes]),
+    );
+  }
+}

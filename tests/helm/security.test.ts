@@ -74,7 +74,7 @@ for (const { name, values, files = [], apps = APPS } of KINDS)
       for (const { owner, spec } of pods)
         for (const { env = [] } of spec.containers)
           for (const { name: variable, value } of env)
-            if (/(PASSWORD|SECRET|KEY|TOKEN)$/.test(variable)) expect([owner, variable, value]).toEqual([owner, variable, undefined]);
+            if (/(PASSWORD|SECRET|(?<!LEVEL_)KEY|TOKEN)$/.test(variable)) expect([owner, variable, value]).toEqual([owner, variable, undefined]);
             else if (/^(DATABASE|REDIS).*URL$/.test(variable) && value !== undefined) expect(value).toMatch(/:\/\/[^:@]*:\$\([A-Z_]+\)@|^rediss?:\/\/[^@]+$/);
     });
 

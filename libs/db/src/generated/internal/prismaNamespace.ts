@@ -5242,7 +5242,8 @@ export const InboxMessageScalarFieldEnum = {
   createdAt: 'createdAt',
   fromThread: 'fromThread',
   threadConnectionId: 'threadConnectionId',
-  threadKey: 'threadKey'
+  threadKey: 'threadKey',
+  traceId: 'traceId'
 } as const
 
 export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]

@@ -47,6 +47,7 @@ export type InboxMessageMinAggregateOutputType = {
   fromThread: boolean | null
   threadConnectionId: string | null
   threadKey: string | null
+  traceId: string | null
 }
 
 export type InboxMessageMaxAggregateOutputType = {
@@ -62,6 +63,7 @@ export type InboxMessageMaxAggregateOutputType = {
   fromThread: boolean | null
   threadConnectionId: string | null
   threadKey: string | null
+  traceId: string | null
 }
 
 export type InboxMessageCountAggregateOutputType = {
@@ -77,6 +79,7 @@ export type InboxMessageCountAggregateOutputType = {
   fromThread: number
   threadConnectionId: number
   threadKey: number
+  traceId: number
   _all: number
 }
 
@@ -102,6 +105,7 @@ export type InboxMessageMinAggregateInputType = {
   fromThread?: true
   threadConnectionId?: true
   threadKey?: true
+  traceId?: true
 }
 
 export type InboxMessageMaxAggregateInputType = {
@@ -117,6 +121,7 @@ export type InboxMessageMaxAggregateInputType = {
   fromThread?: true
   threadConnectionId?: true
   threadKey?: true
+  traceId?: true
 }
 
 export type InboxMessageCountAggregateInputType = {
@@ -132,6 +137,7 @@ export type InboxMessageCountAggregateInputType = {
   fromThread?: true
   threadConnectionId?: true
   threadKey?: true
+  traceId?: true
   _all?: true
 }
 
@@ -234,6 +240,7 @@ export type InboxMessageGroupByOutputType = {
   fromThread: boolean
   threadConnectionId: string | null
   threadKey: string | null
+  traceId: string | null
   _count: InboxMessageCountAggregateOutputType | null
   _avg: InboxMessageAvgAggregateOutputType | null
   _sum: InboxMessageSumAggregateOutputType | null
@@ -272,6 +279,7 @@ export type InboxMessageWhereInput = {
   fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
   threadConnectionId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
   threadKey?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
+  traceId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
 }
 
 export type InboxMessageOrderByWithRelationInput = {
@@ -287,6 +295,7 @@ export type InboxMessageOrderByWithRelationInput = {
   fromThread?: Prisma.SortOrder
   threadConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   threadKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceId?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
@@ -306,6 +315,7 @@ export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
   fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
   threadConnectionId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
   threadKey?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
+  traceId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
 }, "orgId_id">
 
 export type InboxMessageOrderByWithAggregationInput = {
@@ -321,6 +331,7 @@ export type InboxMessageOrderByWithAggregationInput = {
   fromThread?: Prisma.SortOrder
   threadConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   threadKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InboxMessageCountOrderByAggregateInput
   _avg?: Prisma.InboxMessageAvgOrderByAggregateInput
   _max?: Prisma.InboxMessageMaxOrderByAggregateInput
@@ -344,6 +355,7 @@ export type InboxMessageScalarWhereWithAggregatesInput = {
   fromThread?: Prisma.BoolWithAggregatesFilter<"InboxMessage"> | boolean
   threadConnectionId?: Prisma.StringNullableWithAggregatesFilter<"InboxMessage"> | string | null
   threadKey?: Prisma.StringNullableWithAggregatesFilter<"InboxMessage"> | string | null
+  traceId?: Prisma.StringNullableWithAggregatesFilter<"InboxMessage"> | string | null
 }
 
 export type InboxMessageCreateInput = {
@@ -359,6 +371,7 @@ export type InboxMessageCreateInput = {
   fromThread?: boolean
   threadConnectionId?: string | null
   threadKey?: string | null
+  traceId?: string | null
 }
 
 export type InboxMessageUncheckedCreateInput = {
@@ -374,6 +387,7 @@ export type InboxMessageUncheckedCreateInput = {
   fromThread?: boolean
   threadConnectionId?: string | null
   threadKey?: string | null
+  traceId?: string | null
 }
 
 export type InboxMessageUpdateInput = {
@@ -389,6 +403,7 @@ export type InboxMessageUpdateInput = {
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
   threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageUncheckedUpdateInput = {
@@ -404,6 +419,7 @@ export type InboxMessageUncheckedUpdateInput = {
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
   threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageCreateManyInput = {
@@ -419,6 +435,7 @@ export type InboxMessageCreateManyInput = {
   fromThread?: boolean
   threadConnectionId?: string | null
   threadKey?: string | null
+  traceId?: string | null
 }
 
 export type InboxMessageUpdateManyMutationInput = {
@@ -434,6 +451,7 @@ export type InboxMessageUpdateManyMutationInput = {
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
   threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageUncheckedUpdateManyInput = {
@@ -449,6 +467,7 @@ export type InboxMessageUncheckedUpdateManyInput = {
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
   threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageOrgIdIdCompoundUniqueInput = {
@@ -469,6 +488,7 @@ export type InboxMessageCountOrderByAggregateInput = {
   fromThread?: Prisma.SortOrder
   threadConnectionId?: Prisma.SortOrder
   threadKey?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
 }
 
 export type InboxMessageAvgOrderByAggregateInput = {
@@ -488,6 +508,7 @@ export type InboxMessageMaxOrderByAggregateInput = {
   fromThread?: Prisma.SortOrder
   threadConnectionId?: Prisma.SortOrder
   threadKey?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
 }
 
 export type InboxMessageMinOrderByAggregateInput = {
@@ -503,6 +524,7 @@ export type InboxMessageMinOrderByAggregateInput = {
   fromThread?: Prisma.SortOrder
   threadConnectionId?: Prisma.SortOrder
   threadKey?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
 }
 
 export type InboxMessageSumOrderByAggregateInput = {
@@ -524,6 +546,7 @@ export type InboxMessageSelect<ExtArgs extends runtime.Types.Extensions.Internal
   fromThread?: boolean
   threadConnectionId?: boolean
   threadKey?: boolean
+  traceId?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -539,6 +562,7 @@ export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   fromThread?: boolean
   threadConnectionId?: boolean
   threadKey?: boolean
+  traceId?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -554,6 +578,7 @@ export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   fromThread?: boolean
   threadConnectionId?: boolean
   threadKey?: boolean
+  traceId?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectScalar = {
@@ -569,9 +594,10 @@ export type InboxMessageSelectScalar = {
   fromThread?: boolean
   threadConnectionId?: boolean
   threadKey?: boolean
+  traceId?: boolean
 }
 
-export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt" | "fromThread" | "threadConnectionId" | "threadKey", ExtArgs["result"]["inboxMessage"]>
+export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt" | "fromThread" | "threadConnectionId" | "threadKey" | "traceId", ExtArgs["result"]["inboxMessage"]>
 
 export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxMessage"
@@ -598,6 +624,10 @@ export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     threadConnectionId: string | null
     threadKey: string | null
+    /**
+     * 32 hex digits: the trace of the request that sent it. Null for messages of earlier releases.
+     */
+    traceId: string | null
   }, ExtArgs["result"]["inboxMessage"]>
   composites: {}
 }
@@ -1033,6 +1063,7 @@ export interface InboxMessageFieldRefs {
   readonly fromThread: Prisma.FieldRef<"InboxMessage", 'Boolean'>
   readonly threadConnectionId: Prisma.FieldRef<"InboxMessage", 'String'>
   readonly threadKey: Prisma.FieldRef<"InboxMessage", 'String'>
+  readonly traceId: Prisma.FieldRef<"InboxMessage", 'String'>
 }
     
 

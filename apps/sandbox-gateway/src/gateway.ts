@@ -8,7 +8,7 @@ import fastify from 'fastify';
 import { listenForChanges } from './access/change-listener.js';
 import { Entrance } from './access/entrance.js';
 import { GrantWatch } from './access/grant-watch.js';
-import { isPassTold, isSpenderTold, liveGrants, noteUse, redeemTicket, spendThrough, steerThrough, wishChargePass } from './access/grants.queries.js';
+import { isPassTold, isSpenderTold, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
 import { PersonsWork } from './access/persons-work.js';
 import { Spending } from './access/spending.js';
 import { Steering } from './access/steering.js';
@@ -74,7 +74,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const spending = new Spending({
     spend: (grantId, pays) => within(spendThrough(pool, grantId, pays)),
     isTold: (conversation) => within(isSpenderTold(pool, conversation)),
-    wishPass: (grantId, hash) => within(wishChargePass(pool, grantId, hash)),
+    requestPass: (grantId, hash) => within(requestChargePass(pool, grantId, hash)),
     isPassTold: (hash) => within(isPassTold(pool, hash)),
   });
   const door = new Door({

@@ -13,7 +13,7 @@ import { createHintBus, createQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from './config.js';
-import { ChargePassWishes } from './conversations/charge-pass-wishes.js';
+import { ChargePassRequests } from './conversations/charge-pass-requests.js';
 import { ConversationDeletion } from './conversations/conversation-deletion.js';
 import { ConversationLocks } from './conversations/conversation-locks.js';
 import { ConversationLog } from './conversations/conversation-log.js';
@@ -200,7 +200,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     publicUrl: config.PUBLIC_URL ?? null,
   });
   credentialSweep.start();
-  const spending = new SpendingSweep(pool, spendings, locks, logger, new ChargePassWishes(pool, gateway, logger));
+  const spending = new SpendingSweep(pool, spendings, locks, logger, new ChargePassRequests(pool, gateway, logger));
   spending.start();
   return {
     ready: async (signal) => {

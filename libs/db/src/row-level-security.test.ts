@@ -184,7 +184,7 @@ describe('row-level security', () => {
           org,
         ]);
         await owner.query(
-          `INSERT INTO app.charge_pass_wish (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256(convert_to($2, 'UTF8')), $2, $1, 'usr', 'u')`,
+          `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256(convert_to($2, 'UTF8')), $2, $1, 'usr', 'u')`,
           [conversation, org],
         );
         await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);

@@ -101,20 +101,20 @@ export async function isSpenderTold(pool: SqlPool, conversation: string): Promis
 }
 
 /** Wants llm-gateway to know a pass of the holder of an access, by its SHA-256. False: the access holds no longer. */
-export async function wishChargePass(pool: SqlPool, grantId: string, hash: Buffer): Promise<boolean> {
-  const { rows } = await pool.query<{ wished: boolean }>({
-    name: 'wish-charge-pass',
-    text: 'SELECT app.wish_charge_pass($1, $2) AS wished',
+export async function requestChargePass(pool: SqlPool, grantId: string, hash: Buffer): Promise<boolean> {
+  const { rows } = await pool.query<{ requested: boolean }>({
+    name: 'request-charge-pass',
+    text: 'SELECT app.request_charge_pass($1, $2) AS requested',
     values: [grantId, hash],
   });
-  return rows[0]?.wished === true;
+  return rows[0]?.requested === true;
 }
 
 /** Whether llm-gateway knows the pass: worker takes the row away then. */
 export async function isPassTold(pool: SqlPool, hash: Buffer): Promise<boolean> {
   const { rows } = await pool.query<{ told: boolean }>({
     name: 'charge-pass-told',
-    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_wish WHERE hash = $1) AS told',
+    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_request WHERE hash = $1) AS told',
     values: [hash],
   });
   return rows[0]?.told === true;

@@ -15,7 +15,7 @@ export interface SpendingOptions {
   /** Whether llm-gateway has acknowledged who pays for a conversation. */
   readonly isTold: (conversation: string) => Promise<boolean>;
   /** Wants llm-gateway to know a pass of the holder of a grant. False: the grant holds no longer. */
-  readonly wishPass: (grantId: string, hash: Buffer) => Promise<boolean>;
+  readonly requestPass: (grantId: string, hash: Buffer) => Promise<boolean>;
   /** Whether llm-gateway knows it. */
   readonly isPassTold: (hash: Buffer) => Promise<boolean>;
 }
@@ -45,7 +45,7 @@ export class Spending {
   private async pass(grant: LiveGrant, signal?: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const pass = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(pass).digest();
-    if (!(await asked(this.options.wishPass(grant.id, hash)))) throw ended();
+    if (!(await asked(this.options.requestPass(grant.id, hash)))) throw ended();
     await this.untilTold(() => this.options.isPassTold(hash), signal);
     return { [CHARGE_PASS_HEADER]: pass };
   }

@@ -6,7 +6,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
-import { ChargePassWishes } from './charge-pass-wishes.js';
+import { ChargePassRequests } from './charge-pass-requests.js';
 import { ConversationLocks } from './conversation-locks.js';
 import { ConversationSpendings } from './conversation-spending.js';
 import { SpendingSweep } from './spending-sweep.js';
@@ -19,7 +19,7 @@ describe('who pays for a message that went straight to agent-server', () => {
   let locks: ConversationLocks;
   let sandboxes: SqlPool;
   const sweepOf = (spendings: Pick<ConversationSpendings, 'apply'>): SpendingSweep =>
-    new SpendingSweep(scene.pool, spendings, locks, logger, new ChargePassWishes(scene.pool, gateway(), logger));
+    new SpendingSweep(scene.pool, spendings, locks, logger, new ChargePassRequests(scene.pool, gateway(), logger));
   const gateway = (): LlmGatewayClient => new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
   const spendings = (): ConversationSpendings => new ConversationSpendings(scene.pool, gateway());
 
@@ -113,8 +113,8 @@ describe('who pays for a message that went straight to agent-server', () => {
     const { id } = await scene.create();
     await straight(id, 'usr_b');
     const hash = randomBytes(32);
-    const wish = (grant: string) => sandboxes.query<{ wished: boolean }>('SELECT app.wish_charge_pass($1, $2) AS wished', [grant, hash]);
-    const isTold = async () => (await sandboxes.query('SELECT 1 FROM app.charge_pass_wish WHERE hash = $1', [hash])).rowCount === 0;
+    const wish = (grant: string) => sandboxes.query<{ wished: boolean }>('SELECT app.request_charge_pass($1, $2) AS wished', [grant, hash]);
+    const isTold = async () => (await sandboxes.query('SELECT 1 FROM app.charge_pass_request WHERE hash = $1', [hash])).rowCount === 0;
     expect((await wish('sbx_unknown')).rows[0]?.wished).toBe(false);
     expect((await wish(`sbx_${id}_usr_b`)).rows[0]?.wished).toBe(true);
     const sweep = sweepOf(spendings());

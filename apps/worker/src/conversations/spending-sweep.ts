@@ -2,7 +2,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { Lead } from '../leads/lead.js';
 import { SweepRuns } from '../leads/sweep-runs.js';
-import type { ChargePassWishes } from './charge-pass-wishes.js';
+import type { ChargePassRequests } from './charge-pass-requests.js';
 import { system } from './conversation.queries.js';
 import type { ConversationLocks } from './conversation-locks.js';
 import type { ConversationSpendings } from './conversation-spending.js';
@@ -27,7 +27,7 @@ export class SpendingSweep {
     private readonly spendings: Pick<ConversationSpendings, 'apply'>,
     locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
-    private readonly passes: Pick<ChargePassWishes, 'tell'>,
+    private readonly passes: Pick<ChargePassRequests, 'tell'>,
   ) {
     this.runs = new SweepRuns(pool);
     this.lead = new Lead({

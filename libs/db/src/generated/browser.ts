@@ -73,10 +73,10 @@ export type SandboxSteering = Prisma.SandboxSteeringModel
  */
 export type ConversationSpender = Prisma.ConversationSpenderModel
 /**
- * Model ChargePassWish
+ * Model ChargePassRequest
  * A pass that sandbox-gateway wants llm-gateway to know: calls beside the task that count for who asked.
  */
-export type ChargePassWish = Prisma.ChargePassWishModel
+export type ChargePassRequest = Prisma.ChargePassRequestModel
 /**
  * Model InboxMessage
  * A message from being accepted until it is in the log. `id` becomes the event's id; it is unique in its organization.

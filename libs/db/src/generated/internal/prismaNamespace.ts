@@ -408,7 +408,7 @@ export const ModelName = {
   ConversationBlob: 'ConversationBlob',
   SandboxSteering: 'SandboxSteering',
   ConversationSpender: 'ConversationSpender',
-  ChargePassWish: 'ChargePassWish',
+  ChargePassRequest: 'ChargePassRequest',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -473,7 +473,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassWish" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1291,77 +1291,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    ChargePassWish: {
-      payload: Prisma.$ChargePassWishPayload<ExtArgs>
-      fields: Prisma.ChargePassWishFieldRefs
+    ChargePassRequest: {
+      payload: Prisma.$ChargePassRequestPayload<ExtArgs>
+      fields: Prisma.ChargePassRequestFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.ChargePassWishFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload> | null
+          args: Prisma.ChargePassRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.ChargePassWishFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         findFirst: {
-          args: Prisma.ChargePassWishFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload> | null
+          args: Prisma.ChargePassRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.ChargePassWishFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         findMany: {
-          args: Prisma.ChargePassWishFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+          args: Prisma.ChargePassRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>[]
         }
         create: {
-          args: Prisma.ChargePassWishCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         createMany: {
-          args: Prisma.ChargePassWishCreateManyArgs<ExtArgs>
+          args: Prisma.ChargePassRequestCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.ChargePassWishCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+          args: Prisma.ChargePassRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>[]
         }
         delete: {
-          args: Prisma.ChargePassWishDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         update: {
-          args: Prisma.ChargePassWishUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         deleteMany: {
-          args: Prisma.ChargePassWishDeleteManyArgs<ExtArgs>
+          args: Prisma.ChargePassRequestDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.ChargePassWishUpdateManyArgs<ExtArgs>
+          args: Prisma.ChargePassRequestUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.ChargePassWishUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>[]
+          args: Prisma.ChargePassRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>[]
         }
         upsert: {
-          args: Prisma.ChargePassWishUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassWishPayload>
+          args: Prisma.ChargePassRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChargePassRequestPayload>
         }
         aggregate: {
-          args: Prisma.ChargePassWishAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateChargePassWish>
+          args: Prisma.ChargePassRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChargePassRequest>
         }
         groupBy: {
-          args: Prisma.ChargePassWishGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChargePassWishGroupByOutputType>[]
+          args: Prisma.ChargePassRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChargePassRequestGroupByOutputType>[]
         }
         count: {
-          args: Prisma.ChargePassWishCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ChargePassWishCountAggregateOutputType> | number
+          args: Prisma.ChargePassRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChargePassRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -5218,7 +5218,7 @@ export const ConversationSpenderScalarFieldEnum = {
 export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
 
 
-export const ChargePassWishScalarFieldEnum = {
+export const ChargePassRequestScalarFieldEnum = {
   hash: 'hash',
   orgId: 'orgId',
   conversationId: 'conversationId',
@@ -5227,7 +5227,7 @@ export const ChargePassWishScalarFieldEnum = {
   madeAt: 'madeAt'
 } as const
 
-export type ChargePassWishScalarFieldEnum = (typeof ChargePassWishScalarFieldEnum)[keyof typeof ChargePassWishScalarFieldEnum]
+export type ChargePassRequestScalarFieldEnum = (typeof ChargePassRequestScalarFieldEnum)[keyof typeof ChargePassRequestScalarFieldEnum]
 
 
 export const InboxMessageScalarFieldEnum = {
@@ -6405,7 +6405,7 @@ export type GlobalOmitConfig = {
   conversationBlob?: Prisma.ConversationBlobOmit
   sandboxSteering?: Prisma.SandboxSteeringOmit
   conversationSpender?: Prisma.ConversationSpenderOmit
-  chargePassWish?: Prisma.ChargePassWishOmit
+  chargePassRequest?: Prisma.ChargePassRequestOmit
   inboxMessage?: Prisma.InboxMessageOmit
   outbox?: Prisma.OutboxOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit

@@ -62,7 +62,7 @@ export const ModelName = {
   ConversationBlob: 'ConversationBlob',
   SandboxSteering: 'SandboxSteering',
   ConversationSpender: 'ConversationSpender',
-  ChargePassWish: 'ChargePassWish',
+  ChargePassRequest: 'ChargePassRequest',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -318,7 +318,7 @@ export const ConversationSpenderScalarFieldEnum = {
 export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
 
 
-export const ChargePassWishScalarFieldEnum = {
+export const ChargePassRequestScalarFieldEnum = {
   hash: 'hash',
   orgId: 'orgId',
   conversationId: 'conversationId',
@@ -327,7 +327,7 @@ export const ChargePassWishScalarFieldEnum = {
   madeAt: 'madeAt'
 } as const
 
-export type ChargePassWishScalarFieldEnum = (typeof ChargePassWishScalarFieldEnum)[keyof typeof ChargePassWishScalarFieldEnum]
+export type ChargePassRequestScalarFieldEnum = (typeof ChargePassRequestScalarFieldEnum)[keyof typeof ChargePassRequestScalarFieldEnum]
 
 
 export const InboxMessageScalarFieldEnum = {

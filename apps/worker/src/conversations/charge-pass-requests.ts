@@ -9,7 +9,7 @@ const BATCH = 50;
 const STALE_SECONDS = 60;
 
 /** Tells llm-gateway the passes that sandbox-gateway has written down, and takes them away. Repeatable: one that was told twice is one. */
-export class ChargePassWishes {
+export class ChargePassRequests {
   constructor(
     private readonly pool: SqlPool,
     private readonly gateway: Pick<LlmGatewayClient, 'putChargePass'>,
@@ -18,14 +18,14 @@ export class ChargePassWishes {
 
   /** One that fails is told in the next round. Rejects when the database does not answer. */
   async tell(signal: AbortSignal): Promise<void> {
-    const wishes = await this.read();
+    const requests = await this.read();
     const told = await Promise.all(
-      wishes.map(async (wish) => {
+      requests.map(async (request) => {
         try {
-          await this.gateway.putChargePass(wish, signal);
-          return wish.sha256;
+          await this.gateway.putChargePass(request, signal);
+          return request.sha256;
         } catch (error) {
-          if (!signal.aborted) this.logger.warn({ err: error, conversation_id: wish.conversation }, 'charge pass not taken by llm-gateway, will retry');
+          if (!signal.aborted) this.logger.warn({ err: error, conversation_id: request.conversation }, 'charge pass not taken by llm-gateway, will retry');
           return null;
         }
       }),
@@ -39,18 +39,18 @@ export class ChargePassWishes {
       const { rows } = await client.query<ChargePass & { stale: boolean }>(
         `SELECT encode(hash, 'hex') AS sha256, org_id AS org, conversation_id AS conversation, user_id AS user, user_label AS "userLabel",
            made_at < now() - $2 * interval '1 second' AS stale
-         FROM app.charge_pass_wish ORDER BY made_at DESC LIMIT $1`,
+         FROM app.charge_pass_request ORDER BY made_at DESC LIMIT $1`,
         [BATCH, STALE_SECONDS],
       );
       if (rows.some(({ stale }) => stale))
-        await client.query(`DELETE FROM app.charge_pass_wish WHERE made_at < now() - $1 * interval '1 second'`, [STALE_SECONDS]);
-      return rows.filter(({ stale }) => !stale).map(({ stale: _, ...wish }) => wish);
+        await client.query(`DELETE FROM app.charge_pass_request WHERE made_at < now() - $1 * interval '1 second'`, [STALE_SECONDS]);
+      return rows.filter(({ stale }) => !stale).map(({ stale: _, ...request }) => request);
     });
   }
 
   private remove(hashes: readonly string[]): Promise<unknown> {
     return system(this.pool, 'charge passes', (client) =>
-      client.query(`DELETE FROM app.charge_pass_wish WHERE encode(hash, 'hex') = ANY ($1::text[])`, [hashes]),
+      client.query(`DELETE FROM app.charge_pass_request WHERE encode(hash, 'hex') = ANY ($1::text[])`, [hashes]),
     );
   }
 }

@@ -40,6 +40,7 @@ import { ServiceAccountsModule } from './service-accounts/service-accounts.modul
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { StorageModule } from './storage/storage.module.js';
+import { TraceModule } from './trace/trace.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** A feature is a folder and a line here. @param providers what can be connected. */
@@ -78,6 +79,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   ModelHealthModule,
   PromptLogModule,
   UsageModule,
+  TraceModule,
   BudgetsModule,
   StorageModule,
   SandboxesModule,

@@ -595,6 +595,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete a conversation with its log and workspace, for good; of somebody else with conversation:delete. Fails with `request.cross-site` besides the common codes. */
     deleteConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn. */
+    readTrace: (request: { org: string; conversation: string; query?: OperationQuery<'readTrace'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trace', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readTrace'>>,
   };
 }
 

@@ -616,5 +616,20 @@ export { START_STATUSES, StartStatus, StartStep, WorkspaceState } from './start-
 export { LARGEST_CONVERSATIONS, STORAGE_STATES, Storage, StoredConversation } from './storage.js';
 export { SUGGESTED_KINDS, SuggestedTask, SuggestedTasks } from './suggested-tasks.js';
 export { ToldBrake } from './told-brake.js';
+export {
+  ConversationTrace,
+  LedgerCall,
+  LedgerCalls,
+  MAX_LONGEST_SPANS,
+  MAX_SPAN_NAME,
+  MAX_TRACE_SPANS,
+  TRACE_PARTS,
+  TRACE_SPAN_KINDS,
+  type TracePart,
+  TraceQuery,
+  TraceSpan,
+  type TraceSpanKind,
+  TraceTurn,
+} from './trace.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
 export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';

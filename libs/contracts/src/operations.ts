@@ -42,6 +42,7 @@ import { serviceAccountOperations } from './operations/service-accounts.js';
 import { settingsOperations } from './operations/settings.js';
 import { storageOperations } from './operations/storage.js';
 import { suggestedTaskOperations } from './operations/suggested-tasks.js';
+import { traceOperations } from './operations/trace.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -368,6 +369,7 @@ export const operations = {
   ...settingsOperations,
   ...adminUsageOperations,
   ...storageOperations,
+  ...traceOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

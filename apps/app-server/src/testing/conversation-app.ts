@@ -322,5 +322,6 @@ function internalAnswer(url: string): { status: number; body: object } | null {
   if (!url.startsWith('/internal/')) return null;
   if (/^\/internal\/deployments\/.+\/test$/.test(url)) return { status: 404, body: { code: 'resource.not-found' } };
   if (url === '/internal/prompt-log') return { status: 200, body: { mode: 'by-policy' } };
+  if (url.startsWith('/internal/calls/')) return { status: 200, body: { calls: [], more: false } };
   return { status: 200, body: { data: [], next: null } };
 }

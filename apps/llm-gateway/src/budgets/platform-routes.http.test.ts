@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { LedgerPage } from '@slipway/contracts';
+import { LedgerCalls, LedgerPage } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
@@ -31,6 +31,31 @@ const ask = async (key: string): Promise<{ status: number; code?: string; messag
   const { error } = (await response.json()) as { error?: { code: string; message: string } };
   return { status: response.status, ...error };
 };
+
+describe('GET /internal/calls/:org/:conversation', () => {
+  const calls = (org: string, conversation: string, query = '', key = MASTER_KEY): Promise<Response> =>
+    fetch(`${test.gateway.url}/internal/calls/${org}/${conversation}${query}`, { headers: { authorization: `Bearer ${key}` } });
+
+  it('200: gives the calls of one conversation of one organization that began in a time, and says when there are more', async () => {
+    const conversation = randomUUID();
+    for (const request of ['one', 'two', 'three']) await test.owner.query(INSERT, [conversation, request]);
+    await test.owner.query(INSERT, [randomUUID(), 'of another']);
+    const read = async (...asked: [org: string, conversation: string, query?: string]): Promise<LedgerCalls> =>
+      LedgerCalls.parse(await (await calls(...asked)).json());
+    const all = await read('org_1', conversation);
+    expect(all).toMatchObject({ more: false, calls: [{ model: 'm', cost: '0.5000000000', prompt: 3, completion: 2, status: 'ok' }, {}, {}] });
+    expect(await read('org_1', conversation, '?limit=2')).toEqual({ calls: all.calls.slice(0, 2), more: true });
+    const second = all.calls[1]?.at ?? '';
+    expect((await read('org_1', conversation, `?from=${second}`)).calls.every(({ at }) => at >= second)).toBe(true);
+    expect((await read('org_1', conversation, `?to=${all.calls[0]?.at}`)).calls).toEqual([]);
+    expect((await read('org_2', conversation)).calls).toEqual([]);
+  });
+
+  it('401: without the master key; 400: for what is no conversation', async () => {
+    expect((await calls('org_1', randomUUID(), '', 'sk-other')).status).toBe(401);
+    expect((await calls('org_1', 'none')).status).toBe(400);
+  });
+});
 
 describe('GET /internal/ledger', () => {
   it('200: gives every row once, page by page, also one whose commit comes after that of a later one', async () => {

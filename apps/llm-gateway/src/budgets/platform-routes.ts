@@ -1,4 +1,13 @@
-import { BudgetStops, ChargePass, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
+import {
+  BudgetStops,
+  ChargePass,
+  ConversationSpending,
+  type LedgerCalls,
+  type LedgerPage,
+  MAX_LEDGER_ROWS,
+  MAX_TRACE_SPANS,
+  OrgLimits,
+} from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
@@ -6,6 +15,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { putChargePass } from '../keys/charge-passes.js';
 import { bearerToken } from '../keys/master-key.js';
+import { readCalls } from '../ledger/conversation-calls.queries.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
 import { available } from '../management/master-only.js';
 import { replaceBudgetStops } from './budget-stops.queries.js';
@@ -26,7 +36,13 @@ const LedgerQuery = z.object({
   limit: z.coerce.number().int().min(1).max(MAX_LEDGER_ROWS).default(MAX_LEDGER_ROWS),
 });
 
-/** What the worker asks and tells, with the master key: the ledger for its roll-up, what may be spent, and who has nothing left to spend. */
+const CallsQuery = z.object({
+  from: z.iso.datetime().optional(),
+  to: z.iso.datetime().optional(),
+  limit: z.coerce.number().int().min(0).max(MAX_TRACE_SPANS).default(MAX_TRACE_SPANS),
+});
+
+/** What app-server and the worker ask and tell, with the master key: a conversation's calls for its trace, the ledger for the roll-up, what may be spent, and who has nothing left to spend. */
 export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock }: PlatformRoutesOptions): void {
   const requireMasterKey = (request: FastifyRequest): void => {
     if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
@@ -35,6 +51,11 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey,
     requireMasterKey(request);
     const { after, limit } = parseOrThrow(LedgerQuery, request.query);
     return available(readLedger(pool, after, limit));
+  });
+  fastify.get('/internal/calls/:org/:conversation', async (request): Promise<LedgerCalls> => {
+    requireMasterKey(request);
+    const { org, conversation } = request.params as { org: string; conversation: string };
+    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), parseOrThrow(CallsQuery, request.query)));
   });
   fastify.put('/internal/budget-stops/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
     requireMasterKey(request);

@@ -32,6 +32,17 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Member.name': 'Ada Lovelace',
   'Conversation.id': '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
 
+  // Traces.
+  'TraceSpan.id': '4bf92f3577b34da6',
+  'TraceSpan.parent': '00f067aa0ba902b7',
+  'TraceSpan.name': 'chat slipway/demo',
+  'TraceSpan.kind': 'chat',
+  'TraceSpan.status': 'ok',
+  'TraceSpan.code': 'tool.failed',
+  'TraceTurn.span': '00f067aa0ba902b7',
+  'TraceTurn.traceId': '4bf92f3577b34da6a3ce929d0e0e4736',
+  'TraceTurn.longest': ['4bf92f3577b34da6'],
+
   // Conversations.
   RuntimeState: { status: 'READY' },
   conversation: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',

@@ -1,0 +1,53 @@
+import { MAX_SPAN_NAME, type TraceSpanKind } from '@slipway/contracts';
+import type { LoggedCall } from './trace-event.js';
+
+/** A span while it is made. Times in milliseconds since 1970; `end: null` while nothing has ended it. */
+export interface Draft {
+  readonly id: string;
+  readonly kind: TraceSpanKind;
+  readonly name: string;
+  seq: number | null;
+  start: number;
+  end: number | null;
+  status: 'ok' | 'error' | 'running';
+  code: string | null;
+  readonly epoch: number;
+  readonly children: Draft[];
+  call?: CallFigures;
+}
+
+export interface CallFigures {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached: number;
+  /** Decimal; `null`: nobody knows the price. */
+  readonly cost: string | null;
+  readonly firstByteMs: number | null;
+  readonly attempts: number;
+}
+
+/** A turn: its root, and what is asked of it by name. */
+export interface TurnDraft {
+  readonly root: Draft;
+  readonly messageId: string;
+  readonly title: string;
+  readonly traceId: string | null;
+  /** When its message came into the log; calls from then on are its own. */
+  readonly at: number;
+  readonly agents: Draft[];
+  readonly condenses: Draft[];
+  readonly subAgents: Draft[];
+  /** Model calls as the log tells of them. */
+  readonly logged: Array<{ readonly id: string; readonly seq: number; readonly at: number; readonly call: LoggedCall; used: boolean }>;
+}
+
+/** @param subject the model, tool or agent; what is longer than a name may be is cut. */
+export function spanName(operation: string, subject = ''): string {
+  return `${operation} ${subject}`.trim().slice(0, MAX_SPAN_NAME).toWellFormed();
+}
+
+export function endDraft(draft: Draft, at: number, code: string | null = null): void {
+  draft.end = Math.max(draft.start, at);
+  draft.status = code === null ? 'ok' : 'error';
+  draft.code = code;
+}

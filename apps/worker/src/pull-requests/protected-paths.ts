@@ -1,11 +1,16 @@
-import { type FolderAt, type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
+import type { FolderAt, HostTree } from '@slipway/integrations';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
+import { changedInstructions, instructionsOf, Looks, type Nested } from './nested-instructions.js';
+import { folders, type ReadFolder } from './read-folder.js';
 
 /** What runs with the repository's own rights, or tells people and agents what to do: a push there is a decision of a person. */
 const PROTECTED_PATHS = [
   '.github/workflows',
   '.github/actions',
   '.github/CODEOWNERS',
+  '.github/copilot-instructions.md',
+  '.github/instructions',
+  '.github/prompts',
   '.gitea/workflows',
   '.gitea/CODEOWNERS',
   '.forgejo/workflows',
@@ -37,12 +42,12 @@ const PROTECTED_PATHS = [
   '.slipway',
 ] as const;
 
-/** Names of one folder to hashes; `null`: it cannot be read as a whole, so it may hold anything. */
-type Folder = ReadonlyMap<string, string> | null;
+/** More that differ are not compared with other commits: whoever changes so many has them looked at. */
+const MAX_COMPARED = 100;
 
 /**
- * Protected paths at which the branch holds what none of the commits holds there, by the hashes of what stands at them. The commits are the git host's own: one that
- * the sandbox names alone may hold the change already.
+ * Protected paths at which the branch holds what none of the commits holds there, by the hashes of what stands at them: the listed ones, and agents' instructions at any
+ * depth. The commits are the git host's own: one that the sandbox names alone may hold the change already.
  * Folders are read from the bundle where it has them, else from the git host, which is asked for few: what is the same on both sides is not looked into.
  * @param commits each is asked for only when those before it leave something changed; `null`: there is none.
  */
@@ -52,47 +57,65 @@ export async function changedProtectedPaths(
   treeOf: (folder: FolderAt) => Promise<HostTree>,
 ): Promise<readonly string[]> {
   const folder = folders(bundle, treeOf);
-  let changed: readonly string[] = PROTECTED_PATHS;
+  const looks = new Looks();
+  const compared: string[] = [];
+  let listed: readonly string[] = PROTECTED_PATHS;
+  let nested: Nested | null = null;
   for (const next of commits) {
-    if (changed.length === 0) break;
+    if (nested !== null && listed.length + nested.found.length + nested.elsewhere.length === 0) break;
     const commit = await next();
-    if (commit !== null) changed = await changedSince(commit, changed, bundle.tree, folder);
+    if (commit === null) continue;
+    const since = (paths: readonly string[]): Promise<readonly string[]> => changedSince(commit, paths, bundle.tree, folder);
+    listed = await since(listed);
+    nested =
+      nested === null
+        ? await changedInstructions(bundle, commit, folder, looks, JUDGED)
+        : { found: await few(nested.found, since), elsewhere: await few(nested.elsewhere, since) };
+    compared.push(commit);
   }
-  return changed;
+  return [...listed, ...(nested === null ? [] : [...nested.found, ...(await moved(nested.elsewhere, bundle, folder, looks, compared))])];
 }
 
-/** The hash of a folder, with where it stands in a commit of the git host, if that is known. */
-type ReadFolder = (hash: string, at: FolderAt['at']) => Promise<Folder>;
+const MAX_LISTED = 20;
+const MAX_PATH = 200;
 
-function folders(bundle: VerifiedBundle, treeOf: (folder: FolderAt) => Promise<HostTree>): ReadFolder {
-  const asked = new Map<string, Promise<Folder>>();
-  const found = new Map<string, Folder>();
-  return (hash, at) => {
-    const own = bundle.folder(hash);
-    if (own !== undefined) return Promise.resolve(new Map(own.map((entry) => [entry.name, entry.hash])));
-    // The same hash is the same folder, wherever it stands; one that was not found without its place may be found with it.
-    const known = found.get(hash);
-    if (known !== undefined) return Promise.resolve(known);
-    const key = at === null ? hash : `${hash} ${at.commit}:${at.path}`;
-    let answer = asked.get(key);
-    if (answer === undefined) {
-      answer = treeOf({ hash, at }).then(({ whole, entries }) => {
-        if (!whole) return null;
-        found.set(hash, entries);
-        return entries;
-      }, unreadable);
-      asked.set(key, answer);
-    }
-    return answer;
-  };
+/** For a message: an agent has given folders their names. */
+export function listOf(paths: readonly string[]): string {
+  const shown = paths.slice(0, MAX_LISTED).map((path) =>
+    path
+      .replaceAll(/[\p{C}\s]+/gu, ' ')
+      .slice(0, MAX_PATH)
+      .toWellFormed(),
+  );
+  return `${shown.join(', ')}${paths.length > MAX_LISTED ? ` and ${paths.length - MAX_LISTED} more` : ''}`;
 }
 
-/** A host that is away is asked again later; one that will not show a folder has it taken for changed. */
-function unreadable(error: unknown): null {
-  if (error instanceof ProviderRefusal && SAYS_NO.has(error.kind)) return null;
-  throw error;
+const JUDGED: ReadonlySet<string> = new Set(PROTECTED_PATHS);
+
+/** A path that holds bytes which are no text is the same as another one when it is read. */
+async function few(paths: readonly string[], since: (paths: readonly string[]) => Promise<readonly string[]>): Promise<readonly string[]> {
+  if (paths.length > MAX_COMPARED) return paths;
+  const plain = paths.filter((path) => !path.includes('\ufffd'));
+  return [...(await since(plain)), ...paths.filter((path) => !plain.includes(path))];
 }
-const SAYS_NO: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
+
+/** Instructions in folders that no commit has where they stand. */
+async function moved(
+  paths: readonly string[],
+  bundle: VerifiedBundle,
+  folder: ReadFolder,
+  looks: Looks,
+  compared: readonly string[],
+): Promise<readonly string[]> {
+  let found: readonly string[] = [];
+  for (const path of paths) {
+    let hash = bundle.tree;
+    for (const name of path.split('/')) hash = (await folder(hash, null))?.entries.get(name) ?? '';
+    found = [...found, ...(hash === '' ? [path] : await instructionsOf(path, hash, folder, looks, JUDGED))];
+  }
+  for (const commit of compared) found = await few(found, (each) => changedSince(commit, each, bundle.tree, folder));
+  return found;
+}
 
 async function changedSince(commit: string, paths: readonly string[], tree: string, folder: ReadFolder): Promise<readonly string[]> {
   /** The side of the commit has a place at the host; that of the bundle has none. */
@@ -103,16 +126,16 @@ async function changedSince(commit: string, paths: readonly string[], tree: stri
     if (name === undefined || before === undefined || after === undefined)
       return name === undefined || (await somewhere(path, depth, before ?? after, before !== undefined));
     const [old, now] = await Promise.all([folder(before, placed(path.slice(0, depth), true)), folder(after, null)]);
-    return old === null || now === null || differs(path, depth + 1, old.get(name), now.get(name));
+    return old === null || now === null || differs(path, depth + 1, old.entries.get(name), now.entries.get(name));
   };
   /** Whether there is anything at the path on the one side that has its beginning. */
   const somewhere = async (path: readonly string[], depth: number, root: string | undefined, isCommit: boolean): Promise<boolean> => {
     let hash = root;
     for (let at = depth; at < path.length; at += 1) {
       if (hash === undefined) return false;
-      const entries = await folder(hash, placed(path.slice(0, at), isCommit));
-      if (entries === null) return true;
-      hash = entries.get(path[at] as string);
+      const read = await folder(hash, placed(path.slice(0, at), isCommit));
+      if (read === null) return true;
+      hash = read.entries.get(path[at] as string);
     }
     return hash !== undefined;
   };

@@ -16,7 +16,7 @@ import { BUNDLES, SandboxReads } from '../peers/sandbox-reads.js';
 import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
 import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
 import { Later } from './outcome.js';
-import { changedProtectedPaths } from './protected-paths.js';
+import { changedProtectedPaths, listOf } from './protected-paths.js';
 import {
   bindThread,
   type ConversationTexts,
@@ -159,7 +159,7 @@ export class Publisher {
     const { calls } = host;
     const standing = standingCommits(bundle, heads, (commit, of) => calls.isAncestor(repository, commit, of));
     const changed = await changedProtectedPaths(bundle, standing, (folder) => calls.tree(repository, folder));
-    if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${changed.join(', ')}.`);
+    if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${listOf(changed)}.`);
   }
 
   private remoteOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): GitRemote {

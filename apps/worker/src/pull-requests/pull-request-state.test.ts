@@ -3,7 +3,7 @@ import { type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integ
 import { expect } from 'expect';
 import type { TreeEntry } from './bundle/git-objects.js';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
-import { changedProtectedPaths } from './protected-paths.js';
+import { changedProtectedPaths, listOf } from './protected-paths.js';
 import { reviewOf, summaryOf } from './pull-request-state.js';
 import { bodyOf, branchName, titleOf } from './texts.js';
 
@@ -68,7 +68,7 @@ describe('protected paths of a branch', () => {
     const bundle = { tree: 'new', folder: (hash: string) => own[hash] } as unknown as VerifiedBundle;
     return changedProtectedPaths(bundle, [() => Promise.resolve('old')], async ({ hash: sha }): Promise<HostTree> => {
       if (host[sha] === undefined) throw new Error(`nobody needs ${sha}`);
-      return { whole, entries: new Map(Object.entries(host[sha])) };
+      return { whole, entries: new Map(Object.entries(host[sha])), folders: new Set(Object.keys(host[sha]).filter((name) => !name.includes('.'))) };
     });
   };
 
@@ -89,6 +89,57 @@ describe('protected paths of a branch', () => {
     ).toEqual(['.gitea/workflows']);
   });
 
+  it('are at any depth those that instruct agents: new, changed or gone', async () => {
+    const own = {
+      new: [entry('src', 's2', 'folder'), entry('README.md', 'r')],
+      s2: [entry('api', 'a2', 'folder'), entry('web', 'w', 'folder'), entry('new', 'n', 'folder'), entry('AGENTS.md', 'x2'), entry('gone', 'g2', 'folder')],
+      a2: [entry('.claude', 'c2', 'folder'), entry('index.ts', 'i2')],
+      n: [entry('claude.md', 'm'), entry('a.ts', 'a')],
+      g2: [entry('b.ts', 'b')],
+    };
+    const host = {
+      old: { src: 's1', 'README.md': 'r' },
+      s1: { api: 'a1', web: 'w', 'AGENTS.md': 'x1', gone: 'g1' },
+      a1: { '.claude': 'c1', 'index.ts': 'i1' },
+      g1: { 'b.ts': 'b', 'GEMINI.md': 'y' },
+    };
+    expect([...(await changed(own, host))].sort()).toEqual(['src/AGENTS.md', 'src/api/.claude', 'src/gone/GEMINI.md', 'src/new/claude.md']);
+    // Files beside them are nobody's instructions, and folders that are the same are not looked into.
+    const beside = { new: [entry('src', 's2', 'folder')], s2: [entry('AGENTS.md', 'x1'), entry('web', 'w', 'folder'), entry('index.ts', 'i2')] };
+    expect(await changed(beside, { old: { src: 's1' }, s1: { 'AGENTS.md': 'x1', web: 'w', 'index.ts': 'i1' } })).toEqual([]);
+  });
+
+  it('adversary: a folder of the repository that has instructions is seen where it is moved, however deep, and one that the host does not show is named', async () => {
+    const own = { new: [entry('src', 's2', 'folder'), entry('examples', 'e', 'folder')], s2: [entry('lib', 'inner', 'folder')] };
+    const host = { old: { src: 's1', examples: 'e' }, s1: { lib: 'l1' }, inner: { deep: 'd', 'a.ts': '1' }, d: { 'AGENTS.md': 'evil' }, l1: { 'a.ts': '1' } };
+    expect(await changed(own, host)).toEqual(['src/lib/deep/AGENTS.md']);
+    const { inner: _, ...hidden } = host;
+    const refusal = new ProviderRefusal('not by its hash', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
+    const bundle = { tree: 'new', folder: (hash: string) => own[hash as keyof typeof own] } as unknown as VerifiedBundle;
+    const of = (...commits: string[]): Promise<readonly string[]> =>
+      changedProtectedPaths(
+        bundle,
+        commits.map((each) => () => Promise.resolve(each)),
+        ({ hash }) => {
+          const found: Record<string, string> | undefined = { ...hidden, moved: { src: 'sm' }, sm: { lib: 'inner' } }[hash];
+          return found === undefined ? Promise.reject(refusal) : Promise.resolve({ whole: true, entries: new Map(Object.entries(found)), folders: new Set() });
+        },
+      );
+    expect(await of('old')).toEqual(['src/lib']);
+    // The branch at the host has it already.
+    expect(await of('old', 'moved')).toEqual([]);
+  });
+
+  it('adversary: more folders than are asked for still have their own instructions seen', async () => {
+    const many = Array.from({ length: 400 }, (_, index) => `f${index}`);
+    const own: Record<string, readonly TreeEntry[]> = { new: many.map((name) => entry(name, `${name}-2`, 'folder')) };
+    for (const name of many) own[`${name}-2`] = [entry('a.ts', '2'), ...(name === 'f399' ? [entry('AGENTS.md', 'x')] : [])];
+    const host: Record<string, Record<string, string>> = { old: Object.fromEntries(many.map((name) => [name, `${name}-1`])) };
+    for (const name of many) host[`${name}-1`] = { 'a.ts': '1' };
+    expect(await changed(own, host)).toEqual(['f399/AGENTS.md']);
+    expect(listOf(many)).toMatch(/^f0, .*, f19 and 380 more$/);
+  });
+
   it('are untouched when another commit of the host holds the same, which is not asked for without need', async () => {
     const bundle = { tree: 'new', folder: (hash: string) => (hash === 'new' ? [entry('AGENTS.md', 'x')] : undefined) } as unknown as VerifiedBundle;
     const trees: Record<string, Record<string, string>> = { moved: { 'AGENTS.md': 'y' }, fork: { 'AGENTS.md': 'x' } };
@@ -98,7 +149,11 @@ describe('protected paths of a branch', () => {
       return name;
     };
     const of = (...commits: (string | null)[]): Promise<readonly string[]> =>
-      changedProtectedPaths(bundle, commits.map(at), async ({ hash: sha }) => ({ whole: true, entries: new Map(Object.entries(trees[sha] ?? {})) }));
+      changedProtectedPaths(bundle, commits.map(at), async ({ hash: sha }) => ({
+        whole: true,
+        entries: new Map(Object.entries(trees[sha] ?? {})),
+        folders: new Set(),
+      }));
     expect(await of('moved', null, 'fork', 'never')).toEqual([]);
     expect(asked).toEqual(['moved', 'null', 'fork']);
     expect(await of('moved', null)).toEqual(['AGENTS.md']);

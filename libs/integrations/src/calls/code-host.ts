@@ -100,6 +100,8 @@ export interface HostTree {
   /** False: there are more. */
   readonly whole: boolean;
   readonly entries: ReadonlyMap<string, string>;
+  /** Those of the names that are folders themselves. */
+  readonly folders: ReadonlySet<string>;
 }
 
 export interface NewPullRequest {

@@ -19,6 +19,9 @@ const combined = fields({ statuses: list(status) });
 const review = fields({ user: maybe(user), state: name, dismissed: flag });
 const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
 
+/** As git itself has it. */
+const FOLDER = '040000';
+
 const STATES: Readonly<Record<string, CommitCheck['state']>> = {
   success: 'success',
   failure: 'failure',
@@ -32,7 +35,8 @@ export function publishCalls(client: ProviderClient): PublishCalls {
     repository: async (fullName) => repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
     tree: async (repository, { hash }) => {
       const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/git/trees/${part(hash)}?per_page=1000`, answer: tree });
-      return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])) };
+      const folders = new Set(body.tree.filter(({ mode }) => mode === FOLDER).map((entry) => entry.path));
+      return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])), folders };
     },
     checks: async (repository, sha) => {
       const path = `${repo(repository)}/commits/${part(sha)}/status?per_page=100&limit=50`;

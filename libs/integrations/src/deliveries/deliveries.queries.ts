@@ -11,6 +11,8 @@ export interface StoredDelivery {
   readonly receivedAt: Date;
   readonly sealed: { readonly bytes: Buffer; readonly keyVersion: number };
   readonly connection: StoredConnection;
+  /** The name of the one that its connection requires. */
+  readonly signature: string;
   /** The organization waits for its deletion. */
   readonly closing: boolean;
 }
@@ -20,8 +22,6 @@ export interface StoredConnection {
   readonly provider: string;
   readonly host: string;
   readonly account: string | null;
-  /** The name of the one that it requires. */
-  readonly signature: string;
   readonly state: string;
   readonly own: OwnIdentity;
   readonly settings: ConnectionSettings;
@@ -36,12 +36,13 @@ export async function findDelivery(client: PoolClient, orgId: string, id: string
     received_at: Date;
     sealed: Buffer;
     key_version: number;
+    signature: string;
     connection: StoredConnection;
     closing: boolean;
   }>({
     name: 'find-delivery',
-    text: `SELECT d.state, d.attempts, d.received_at, d.sealed, d.key_version,
-             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'signature', c.signature, 'state', c.state, 'own', c.own, 'settings', c.settings,
+    text: `SELECT d.state, d.attempts, d.received_at, d.sealed, d.key_version, c.signature,
+             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings,
                'app', (SELECT jsonb_build_object('state', a.state, 'installationId', a.installation_id) FROM app.integration_app a WHERE a.connection_id = c.id)) AS connection,
              coalesce((SELECT o.deletes_at IS NOT NULL FROM app.org o WHERE o.id = $1), true) AS closing
            FROM app.integration_delivery d JOIN app.integration_connection c ON c.id = d.connection_id WHERE d.org_id = $1 AND d.id = $2`,
@@ -49,8 +50,8 @@ export async function findDelivery(client: PoolClient, orgId: string, id: string
   });
   const row = rows[0];
   if (row === undefined) return null;
-  const { state, attempts, received_at: receivedAt, sealed, key_version, connection, closing } = row;
-  return { id, orgId, state, attempts, receivedAt, sealed: { bytes: sealed, keyVersion: key_version }, connection, closing };
+  const { state, attempts, received_at: receivedAt, sealed, key_version, signature, connection, closing } = row;
+  return { id, orgId, state, attempts, receivedAt, sealed: { bytes: sealed, keyVersion: key_version }, signature, connection, closing };
 }
 
 /** Of the threads that are asked for, those that belong to a conversation or are muted. */

@@ -78,8 +78,8 @@ function foreignTo({ app }: StoredConnection, provider: Provider, read: ReadDeli
 const SILENT: ReadonlySet<string> = new Set(['connection-disabled', 'organization-closing', 'same-deed', 'thread-muted']);
 
 /** Whether a delivery says something that its signature does not cover, so that its provider is to be asked before anything comes of it. */
-export function needsRereading(provider: Provider | undefined, { connection }: StoredDelivery, { reading, decision }: Examined): boolean {
-  if (provider?.rereading?.signatures.includes(connection.signature) !== true || reading.kind !== 'intent') return false;
+export function needsRereading(provider: Provider | undefined, { signature }: StoredDelivery, { reading, decision }: Examined): boolean {
+  if (provider?.rereading?.signatures.includes(signature) !== true || reading.kind !== 'intent') return false;
   return decision.state === 'act' || !SILENT.has(decision.code);
 }
 

@@ -160,8 +160,8 @@ describe('GitLab as a git host', () => {
   it('reads a folder where it stands in a commit, page by page, and none by its hash alone', async () => {
     const next = { link: `<https://gitlab.test/api/v4/projects/7/repository/tree?page_token=t%2F1&per_page=100>; rel="next"` };
     const { calls, sent } = host(
-      [200, [{ id: 'a1', name: 'a' }], next],
-      [200, [{ id: 'b1', name: 'b' }]],
+      [200, [{ id: 'a1', name: 'a', type: 'tree' }], next],
+      [200, [{ id: 'b1', name: 'b', type: 'blob' }]],
       [404, { message: '404 invalid revision or path Not Found' }],
     );
     const tree = await calls.tree(SHOP, { hash: 'x', at: { commit: 'abc', path: '.gitlab/agents' } });
@@ -172,6 +172,7 @@ describe('GitLab as a git host', () => {
         ['b', 'b1'],
       ],
     ]);
+    expect([...tree.folders]).toEqual(['a']);
     for (const at of [{ commit: 'abc', path: '' }, null]) await expect(calls.tree(SHOP, { hash: 'x', at })).rejects.toMatchObject({ kind: 'missing' });
     const path = `${AT}/repository/tree?ref=abc&path=.gitlab%2Fagents&per_page=100&pagination=keyset`;
     expect(sent.slice(0, 2)).toEqual([

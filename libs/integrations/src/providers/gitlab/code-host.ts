@@ -18,7 +18,7 @@ const DEVELOPER = 30;
 
 const listed = fields({ id, path_with_namespace: name, default_branch: maybe(name), visibility: maybe(name) });
 const status = fields({ id: z.number().int(), name: title, status: name, allow_failure: flag, description: text, target_url: url });
-const entry = fields({ id: name, name: z.string() });
+const entry = fields({ id: name, name: z.string(), type: maybe(name) });
 
 /** Whoever does not say that it is public has it taken for private; so are internal ones, which not everybody may read. */
 function listingOf({ id: projectId, path_with_namespace: fullName, default_branch: defaultBranch, visibility }: z.output<typeof listed>): RepositoryListing {
@@ -103,6 +103,7 @@ function checkOf({ id: statusId, name: called, status: state, allow_failure, des
 
 async function treeOf(client: ProviderClient, path: string): Promise<HostTree> {
   const entries = new Map<string, string>();
+  const folders = new Set<string>();
   let token: string | null = null;
   for (let page = 1; page <= MAX_TREE_PAGES; page += 1) {
     const { body, headers } = await client.call({
@@ -110,11 +111,14 @@ async function treeOf(client: ProviderClient, path: string): Promise<HostTree> {
       path: `${path}${token === null ? '' : `&page_token=${part(token)}`}`,
       answer: list(entry),
     });
-    for (const each of body) entries.set(each.name, each.id);
+    for (const each of body) {
+      entries.set(each.name, each.id);
+      if (each.type === 'tree') folders.add(each.name);
+    }
     token = nextToken(headers.get('link'));
-    if (token === null) return { whole: true, entries };
+    if (token === null) return { whole: true, entries, folders };
   }
-  return { whole: false, entries };
+  return { whole: false, entries, folders };
 }
 
 /** Of GitLab's own link to the next page only the token is taken. */

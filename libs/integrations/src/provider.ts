@@ -140,6 +140,8 @@ export interface CodeHostAccess {
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly calls: (client: ProviderClient) => CodeHost;
+  /** Where a repository keeps its own text for pull requests, the first that is there counts. In lower case: hosts take them in any. */
+  readonly pullRequestTemplates: readonly string[];
   /** `null`: a place that another provider has made. */
   readonly subjectOf: (place: Thread['place']) => ThreadSubject | null;
   /** Webhooks of single repositories; missing where Slipway makes none yet. */

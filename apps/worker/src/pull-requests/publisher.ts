@@ -15,8 +15,10 @@ import type { AgentServerClient } from '../peers/agent-server.client.js';
 import { BUNDLES, SandboxReads } from '../peers/sandbox-reads.js';
 import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
 import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
+import { commandsRun, readCommands } from './checks-run.js';
 import { Later } from './outcome.js';
 import { changedProtectedPaths, listOf } from './protected-paths.js';
+import { readTemplate } from './pull-request-template.js';
 import {
   bindThread,
   type ConversationTexts,
@@ -27,7 +29,7 @@ import {
   readThreadPlace,
 } from './pull-requests.queries.js';
 import { type Heads, standingCommits } from './standing-commits.js';
-import { type Author, bodyOf, branchName, commitMessage, titleOf } from './texts.js';
+import { type Author, type BodyParts, bodyOf, branchName, commitMessage, titleOf } from './texts.js';
 
 /** A git host as one connection calls it. */
 export interface ConnectedHost {
@@ -46,6 +48,9 @@ export interface PublishPlace {
   readonly agent: AgentServerClient | null;
   readonly signal: AbortSignal;
 }
+
+type OwnParts = Pick<BodyParts, 'template' | 'checked'>;
+const NO_PARTS: OwnParts = { template: null, checked: '' };
 
 interface Aim {
   readonly branch: string;
@@ -95,7 +100,7 @@ export class Publisher {
     const heads = { base: baseHead, branch: refs.get(`refs/heads/${aim.branch}`) ?? null };
     if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, heads, place);
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
-    const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
+    const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, baseHead, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
     await inOrg(this.pool, row.orgId, async (client) => {
       await bindThread(client, row, place.connection.id, { ...pull.thread, url, title });
@@ -191,7 +196,7 @@ export class Publisher {
 
   private async pullRequest(
     row: PullRequestRow,
-    { branch, base, pull, known }: Aim & { known: boolean },
+    { branch, base, baseHead, pull, known }: Aim & { baseHead: string; known: boolean },
     texts: ConversationTexts,
     { host }: PublishPlace,
   ): Promise<PullRequestState> {
@@ -202,13 +207,21 @@ export class Publisher {
     if (found === null) {
       const title = titleOf(wanted.title ?? texts.title);
       const issue = await this.issueOf(row, host);
-      const body = bodyOf({ given: wanted.body, said: texts.said, issue, page: wanted.page, conversationId: row.conversationId });
+      const own = wanted.body === undefined ? await this.ownParts(row, baseHead, host) : NO_PARTS;
+      const body = bodyOf({ ...own, given: wanted.body, said: texts.said, issue, page: wanted.page, conversationId: row.conversationId });
       return this.create(row, { head: branch, base, title, body, draft: wanted.draft }, host);
     }
     if (wanted.title === undefined && wanted.body === undefined) return found;
-    const body =
-      wanted.body === undefined ? {} : { body: bodyOf({ given: wanted.body, said: null, issue: null, page: wanted.page, conversationId: row.conversationId }) };
+    const given = { ...NO_PARTS, given: wanted.body, said: null, issue: null, page: wanted.page, conversationId: row.conversationId };
+    const body = wanted.body === undefined ? {} : { body: bodyOf(given) };
     return calls.updatePullRequest({ repository, number: found.number }, { ...(wanted.title === undefined ? {} : { title: titleOf(wanted.title) }), ...body });
+  }
+
+  /** What the repository asks of pull requests, at the commit that this one is to be merged into, and what the agent ran. */
+  private async ownParts({ orgId, conversationId, repository }: PullRequestRow, baseHead: string, { calls, access, token }: ConnectedHost): Promise<OwnParts> {
+    const template = await readTemplate(calls, repository, baseHead, access.pullRequestTemplates);
+    const commands = await inOrg(this.pool, orgId, (client) => readCommands(client, orgId, conversationId));
+    return { template, checked: commandsRun(commands, [token]) };
   }
 
   /** The issue whose thread the conversation belongs to; `null` for none, and for a pull request. */

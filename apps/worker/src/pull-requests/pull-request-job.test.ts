@@ -67,6 +67,19 @@ describe('a pull request', () => {
   };
   const progress = (): number => world.host.comments.filter((each) => each.issue === ISSUE).length;
 
+  it('has the sections of its repository and the commands of the turn that asked for it', async () => {
+    world.host.files = { 'PULL_REQUEST_TEMPLATE.md': '## What changed\n\n## How was it tested?\n\n- [ ] I have read the rules\n' };
+    const id = await begun();
+    await world.ran(id, 'node --test', 1);
+    await world.ran(id, 'node --test', 0);
+    await world.consider(id);
+    await world.settle();
+    world.host.files = {};
+    expect(world.host.pulls.at(-1)?.body).toMatch(
+      /^## What changed\n\nDone\.\n\n## How was it tested\?\n\nCommands [^\n]*\n\n- `node --test`: exit code 0\n\n- \[ \] I have read the rules\n\nFixes #3\n\nMade with Slipway/,
+    );
+  });
+
   it('is one, of one push, wherever a worker is killed while it publishes, and whatever the host has answered to it', { timeout: 120_000 }, async () => {
     const id = await begun();
     for (const fate of ['well', 'unanswered'] as const) {
@@ -74,8 +87,8 @@ describe('a pull request', () => {
       for (let dies = 0; ; dies += fate === 'well' ? 1 : 4) {
         await world.unpublish();
         await world.consider(id);
-        // Push and create are the fourth and fifth of its requests.
-        world.host.fates = ['well', 'well', 'well', fate, fate];
+        // Push is the fourth of its requests; the template is looked for, and create is the sixth.
+        world.host.fates = ['well', 'well', 'well', fate, 'well', fate];
         const key = await keyOf('pull-request');
         const died = await world.runJob('pull-request', key, dyingPool(world.pool, dies)).then(() => false, wasKilled);
         world.host.fates = [];

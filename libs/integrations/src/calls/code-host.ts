@@ -153,6 +153,8 @@ export interface CodeHost {
   repository(fullName: FullName): Promise<RepositoryListing>;
   /** One folder. @throws ProviderRefusal `missing` when it is not there, or cannot be found by what is known of it. */
   tree(repository: FullName, folder: FolderAt): Promise<HostTree>;
+  /** The text of one file, by its hash: its beginning, where it is long. */
+  blob(repository: FullName, hash: string): Promise<string>;
   /** Whether `of` is this commit or goes back to it. False for a commit that the host does not know, and where it does not say. @param commit, of whole hashes. */
   isAncestor(repository: FullName, commit: string, of: string): Promise<boolean>;
   /** The newest of each name, a hundred at most. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fields, flag, id, list, maybe, name, text, title, url } from '../reading/fields.js';
 import { repositoryOf, user } from '../reading/forge.js';
+import { blob, blobText } from './blob.js';
 import type { CommitCheck, FolderAt, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
 import { forgeRepository, part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
@@ -9,6 +10,7 @@ import type { ProviderClient } from './provider-client.js';
 export interface PublishCalls {
   repository(fullName: FullName): Promise<RepositoryListing>;
   tree(repository: FullName, folder: FolderAt): Promise<HostTree>;
+  blob(repository: FullName, hash: string): Promise<string>;
   checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
   reviews(repository: FullName, number: number): Promise<readonly Review[]>;
 }
@@ -38,6 +40,7 @@ export function publishCalls(client: ProviderClient): PublishCalls {
       const folders = new Set(body.tree.filter(({ mode }) => mode === FOLDER).map((entry) => entry.path));
       return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])), folders };
     },
+    blob: async (repository, hash) => blobText((await client.call({ method: 'GET', path: `${repo(repository)}/git/blobs/${part(hash)}`, answer: blob })).body),
     checks: async (repository, sha) => {
       const path = `${repo(repository)}/commits/${part(sha)}/status?per_page=100&limit=50`;
       const { body } = await client.call({ method: 'GET', path, answer: combined });

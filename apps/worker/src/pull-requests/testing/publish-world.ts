@@ -220,14 +220,21 @@ export class PublishWorld {
     if (row !== null) await this.jobsOn(pool).automatic.consider(row);
   }
 
-  private async append(id: string, eventId: string, event: object): Promise<void> {
-    const whole = JSON.stringify({ id: eventId, timestamp: '2026-11-24T03:00:00Z', kind: 'MessageEvent', ...event });
+  /** A command of the agent, as the sandbox reports it. */
+  async ran(id: string, command: string, exitCode: number): Promise<void> {
+    const observation = { kind: 'TerminalObservation', content: [], is_error: false, command, exit_code: exitCode, timeout: false };
+    await this.append(id, randomUUID(), { source: 'environment', tool_name: 'terminal', observation }, 'ObservationEvent');
+  }
+
+  private async append(id: string, eventId: string, event: object, kind: 'MessageEvent' | 'ObservationEvent' = 'MessageEvent'): Promise<void> {
+    const whole = JSON.stringify({ id: eventId, timestamp: '2026-11-24T03:00:00Z', kind, ...event });
     await inOrg(this.pool, ORG, (client) =>
-      client.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY['MessageEvent'], ARRAY[$4], '{}')`, [
+      client.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY[$5], ARRAY[$4], '{}')`, [
         ORG,
         id,
         eventId,
         whole,
+        kind,
       ]),
     );
   }

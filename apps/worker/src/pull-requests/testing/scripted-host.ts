@@ -30,6 +30,8 @@ export class ScriptedHost {
   /** `branch old new` of each push that took effect. */
   readonly pushes: string[] = [];
   readonly statuses = new Map<string, { readonly context: string; readonly status: string; readonly description: string }[]>();
+  /** What stands at the root of each commit. */
+  files: Readonly<Record<string, string>> = {};
   /** Of the requests to come, in order; after the last all go well. */
   fates: HostFate[] = [];
   calls = 0;
@@ -103,7 +105,10 @@ export class ScriptedHost {
     const path = whole.replace('/api/v1/repos/acme/shop', '');
     const body = raw.length === 0 ? {} : (JSON.parse(raw.toString()) as Record<string, string>);
     if (path === '') return [200, { id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' }];
-    if (path.startsWith('/git/trees/')) return [200, { truncated: false, tree: [] }];
+    if (path.startsWith('/git/trees/'))
+      return [200, { truncated: false, tree: Object.keys(this.files).map((name, index) => ({ path: name, mode: '100644', sha: `f${index}` })) }];
+    const file = /^\/git\/blobs\/f(\d+)$/.exec(path);
+    if (file !== null) return [200, { encoding: 'base64', content: Buffer.from(Object.values(this.files)[Number(file[1])] ?? '').toString('base64') }];
     if (path.startsWith('/compare/')) return [200, { commits: [] }];
     const status = /^\/commits\/(\w+)\/status$/.exec(path);
     if (status !== null)

@@ -12,6 +12,12 @@ import { giteaOAuth } from './oauth.js';
 const access: CodeHostAccess = {
   authorization: (token) => `token ${token}`,
   gitUser: 'slipway',
+  pullRequestTemplates: [
+    'pull_request_template.md',
+    '.gitea/pull_request_template.md',
+    '.forgejo/pull_request_template.md',
+    '.github/pull_request_template.md',
+  ],
   noreply: ({ login }, host) => `${login}@noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   apiUrl: (baseUrl) => `${baseUrl}/api/v1`,
   calls: giteaCalls,

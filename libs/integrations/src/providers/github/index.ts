@@ -15,6 +15,7 @@ import { githubTokens } from './tokens.js';
 const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
   gitUser: 'x-access-token',
+  pullRequestTemplates: ['.github/pull_request_template.md', 'pull_request_template.md', 'docs/pull_request_template.md'],
   noreply: ({ id, login }, host) => `${id}+${login}@users.noreply.${host}`,
   apiUrl: githubApi,
   calls: githubCalls,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { blob, blobText } from '../../calls/blob.js';
 import type { CodeHost, CommitCheck, HostTree, RepositoryListing } from '../../calls/code-host.js';
 import { pageNumber, pageOf, provenBy } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
@@ -63,6 +64,8 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
         throw new ProviderRefusal('no commit is known that has the folder', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
       return treeOf(client, `${project(repository)}/repository/tree?ref=${part(at.commit)}&path=${part(at.path)}&per_page=${PAGE}&pagination=keyset`);
     },
+    blob: async (repository, hash) =>
+      blobText((await client.call({ method: 'GET', path: `${project(repository)}/repository/blobs/${part(hash)}`, answer: blob })).body),
     isAncestor: (repository, commit, of) => {
       if (commit === of) return Promise.resolve(true);
       const path = `${project(repository)}/repository/merge_base?refs%5B%5D=${part(commit)}&refs%5B%5D=${part(of)}`;

@@ -17,6 +17,7 @@ const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
   apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
   gitUser: 'oauth2',
+  pullRequestTemplates: ['.gitlab/merge_request_templates/default.md'],
   noreply: ({ id, login }, host) => `${id}-${login}@users.noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   calls: gitlabCalls,
   subjectOf: gitlabSubject,

@@ -16,7 +16,7 @@ export interface PublishCalls {
 }
 
 /** GitHub calls the state of a status `state`, Gitea `status`. */
-const status = fields({ id, context: title, description: text, target_url: url, state: maybe(name), status: maybe(name) });
+const status = fields({ id, context: title, description: text, target_url: z.unknown().optional(), state: maybe(name), status: maybe(name) });
 const combined = fields({ statuses: list(status) });
 const review = fields({ user: maybe(user), state: name, dismissed: flag });
 const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
@@ -32,7 +32,8 @@ const STATES: Readonly<Record<string, CommitCheck['state']>> = {
   warning: 'neutral',
 };
 
-export function publishCalls(client: ProviderClient): PublishCalls {
+/** @param idOf names a status, where its address says more than its number. */
+export function publishCalls(client: ProviderClient, idOf = (statusId: string, _address: string): string => `status-${statusId}`): PublishCalls {
   return {
     repository: async (fullName) => repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
     tree: async (repository, { hash }) => {
@@ -45,11 +46,11 @@ export function publishCalls(client: ProviderClient): PublishCalls {
       const path = `${repo(repository)}/commits/${part(sha)}/status?per_page=100&limit=50`;
       const { body } = await client.call({ method: 'GET', path, answer: combined });
       return body.statuses.map((each) => ({
-        id: `status-${each.id}`,
+        id: idOf(each.id, typeof each.target_url === 'string' ? each.target_url : ''),
         name: each.context,
         state: STATES[(each.state ?? each.status ?? '').toLowerCase()] ?? 'pending',
         description: each.description,
-        url: each.target_url,
+        url: url.parse(each.target_url),
       }));
     },
     reviews: async (repository, number) => {

@@ -19,6 +19,7 @@ import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
 import { fields, id, list, maybe, name } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
+import { giteaCheckId, giteaCheckLog } from './check-log.js';
 import { giteaOwnWork } from './own-work.js';
 
 /** Gitea's own longest page, unless its administrator changed it. */
@@ -34,12 +35,13 @@ const comparison = fields({ commits: maybe(z.array(fields({ parents: maybe(z.arr
 /** @param client below `/api/v1`. */
 export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
   const shared = forgeCalls(client);
-  const published = publishCalls(client);
+  const published = publishCalls(client, giteaCheckId);
   const pullRequest = async (place: Place): Promise<PullRequestState> => conflictsOf(await shared.pullRequest(place));
   return {
     ...shared,
     ...published,
     pullRequest,
+    checkLog: (repository, check) => giteaCheckLog(client, repository, check),
     ownWork: (account, repositories) => giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),
     // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
     repositories: async (asked, query) => {

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { CheckLog, CommitCheck, FullName } from '../../calls/code-host.js';
 import { part, repo } from '../../calls/forge-calls.js';
+import { MAX_CHECK_LOG, orNoLog } from '../../calls/log-of-check.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
-import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { fields, maybe, name, text } from '../../reading/fields.js';
 
-/** Of the log of a job: a failure is at its end. Bytes. */
-const MAX_LOG = 24 * 1024;
 const ANNOTATIONS = 30;
 
 const run = fields({ output: maybe(fields({ title: text, summary: text, text })), app: maybe(fields({ slug: text })) });
@@ -23,20 +21,10 @@ export async function githubCheckLog(client: ProviderClient, repository: FullNam
   ]);
   const { title = '', summary = '', text: long = '' } = body.output ?? {};
   // The check run of a job of GitHub Actions has the job's own id.
-  const log = body.app?.slug === 'github-actions' ? await orNothing(client.text(`${repo(repository)}/actions/jobs/${part(number)}/logs`, MAX_LOG)) : null;
+  const log = body.app?.slug === 'github-actions' ? await orNoLog(client.text(`${repo(repository)}/actions/jobs/${part(number)}/logs`, MAX_CHECK_LOG)) : null;
   const notes = annotations.body.map(
     (each) => `${each.path}${each.start_line == null ? '' : `:${each.start_line}`}: ${each.annotation_level}: ${each.message}`,
   );
   const parts = [title, summary, long, notes.join('\n'), log?.text ?? ''].map((each) => each.trim()).filter((each) => each !== '');
   return parts.length === 0 ? null : { text: parts.join('\n\n'), cut: log?.cut ?? false };
-}
-
-/** Logs end after some weeks, and need `actions: read`. */
-async function orNothing<T>(asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ProviderRefusal && (error.kind === 'missing' || error.kind === 'forbidden' || error.kind === 'unreadable')) return null;
-    throw error;
-  }
 }

@@ -6,7 +6,9 @@ import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { fields, flag, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
 import { gitlabPermission } from './calls.js';
+import { gitlabCheckLog } from './check-log.js';
 import { mergeRequestCalls } from './merge-requests.js';
+import { gitlabOwnWork } from './own-work.js';
 import { part, project } from './paths.js';
 import { reviewCalls } from './reviews.js';
 
@@ -79,6 +81,8 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
       for (const each of body.toSorted((one, other) => one.id - other.id)) newest.set(each.name, each);
       return [...newest.values()].map(checkOf);
     },
+    checkLog: (repository, check) => gitlabCheckLog(client, repository, check),
+    ownWork: (account, repositories) => gitlabOwnWork(client, account, repositories),
     setStatus: async (repository, sha, { state, context, description, url: target_url }) => {
       const wanted = state === 'failure' || state === 'error' ? 'failed' : state;
       const body = { state: wanted, name: context, description: description.slice(0, MAX_DESCRIPTION), target_url };

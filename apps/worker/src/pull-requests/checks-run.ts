@@ -40,11 +40,23 @@ export async function readCommands(client: PoolClient, orgId: string, conversati
 /** Programs that look at files or move them about, and check nothing. */
 const LOOKING =
   /^(?:ls|ll|cat|cd|pwd|echo|printf|head|tail|less|more|grep|rg|ag|find|fd|wc|tree|which|type|file|stat|sed|awk|sort|uniq|cut|tee|env|export|source|date|whoami|true|sleep|mkdir|touch|cp|mv|rm|chmod|git (?:status|diff|log|show|branch|blame|ls-files|rev-parse|remote|fetch|stash|add|commit|checkout|switch|restore|config|rm|mv))(?=\s|$)/;
-const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w{1,40})\1[\s\S]{0,4000}?\n\s*\2(?=\s|$)/g;
+const HERE_DOCUMENT = /<<-?[ \t]*['"]?(\w{1,40})/;
+
+/** Without the texts that it hands to programs. Line by line: an agent may write anything. */
+function withoutHereDocuments(command: string): string {
+  const kept: string[] = [];
+  let end: string | null = null;
+  for (const line of command.split('\n')) {
+    if (end === null) {
+      kept.push(line);
+      end = HERE_DOCUMENT.exec(line)?.[1] ?? null;
+    } else if (line.trim() === end) end = null;
+  }
+  return kept.join('\n');
+}
 
 function isLook(command: string): boolean {
-  const parts = command
-    .replaceAll(HERE_DOCUMENT, '')
+  const parts = withoutHereDocuments(command)
     .split(/&&|\|\||[;|\n]/)
     .map((part) => part.trim().replace(/^\(+/, ''));
   return parts.every((part) => part === '' || part.startsWith('#') || LOOKING.test(part));

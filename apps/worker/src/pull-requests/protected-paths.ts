@@ -42,7 +42,7 @@ const PROTECTED_PATHS = [
   '.slipway',
 ] as const;
 
-/** More that differ are not compared with other commits: whoever changes so many has them looked at. */
+/** Folders whose entries are compared with another commit, each by a request or a few. Whoever changes more has what differs looked at. */
 const MAX_COMPARED = 100;
 
 /**
@@ -94,9 +94,9 @@ const JUDGED: ReadonlySet<string> = new Set(PROTECTED_PATHS);
 
 /** A path that holds bytes which are no text is the same as another one when it is read. */
 async function few(paths: readonly string[], since: (paths: readonly string[]) => Promise<readonly string[]>): Promise<readonly string[]> {
-  if (paths.length > MAX_COMPARED) return paths;
-  const plain = paths.filter((path) => !path.includes('\ufffd'));
-  return [...(await since(plain)), ...paths.filter((path) => !plain.includes(path))];
+  if (new Set(paths.map((path) => path.slice(0, Math.max(path.lastIndexOf('/'), 0)))).size > MAX_COMPARED) return paths;
+  const isPlain = (path: string): boolean => !path.includes('\ufffd');
+  return [...(await since(paths.filter(isPlain))), ...paths.filter((path) => !isPlain(path))];
 }
 
 /** Instructions in folders that no commit has where they stand. */
@@ -107,12 +107,14 @@ async function moved(
   looks: Looks,
   compared: readonly string[],
 ): Promise<readonly string[]> {
-  let found: readonly string[] = [];
+  const inside: string[] = [];
   for (const path of paths) {
     let hash = bundle.tree;
     for (const name of path.split('/')) hash = (await folder(hash, null))?.entries.get(name) ?? '';
-    found = [...found, ...(hash === '' ? [path] : await instructionsOf(path, hash, folder, looks, JUDGED))];
+    if (hash === '') inside.push(path);
+    else for (const each of await instructionsOf(path, hash, folder, looks, JUDGED)) inside.push(each);
   }
+  let found: readonly string[] = inside;
   for (const commit of compared) found = await few(found, (each) => changedSince(commit, each, bundle.tree, folder));
   return found;
 }

@@ -15,6 +15,7 @@ import { GitRelayModule } from './git-relay/git-relay.module.js';
 import { HttpModule } from './http/http.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IntegrationsModule } from './integrations/integrations.module.js';
+import { PressesModule } from './integrations/presses/presses.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LlmProfilesModule } from './llm-profiles/llm-profiles.module.js';
@@ -61,6 +62,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   OrgsModule,
   MembersModule,
   IntegrationsModule.register(providers),
+  PressesModule,
   GitRelayModule,
   CallbacksModule,
   PullRequestsModule,

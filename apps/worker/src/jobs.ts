@@ -19,7 +19,7 @@ import type { StartSaga } from './start/start.saga.js';
 import type { WebhookSending } from './webhooks/webhook-sending.js';
 
 /** Jobs at a time in one worker. They wait for others nearly all the time. */
-const CONCURRENCY: Record<QueueName, number> = {
+const CONCURRENCY: Record<Exclude<QueueName, 'integration-press'>, number> = {
   'conversation-start': 64,
   'conversation-deliver': 64,
   'conversation-pause': 16,

@@ -250,6 +250,9 @@ export const DELIVERY_REASONS = {
   'nothing-to-stop': 'There is no conversation of this thread to stop.',
   'nothing-to-choose': 'Nobody waits for this choice, or it was made already.',
   'choice-of-another': 'Only whoever asked chooses the repository.',
+  'answered-already': 'What was answered here no longer waits, or is not what was shown.',
+  'four-eyes': 'In this organization nobody approves what an agent does for them: somebody else has to, and may have to do so on the page.',
+  'answer-late': 'The answer could not be given to the agent in time. It can be given again.',
   'queue-full': 'As many messages as can be wait in the conversation already.',
   // Not decided yet.
   'provider-away': 'The provider does not answer or limits calls; it is asked again.',
@@ -258,6 +261,8 @@ export const DELIVERY_REASONS = {
   'repository-asked': 'No repository is set for the place, so the actor was asked for one.',
   'message-added': 'A message was added to the conversation of the thread.',
   'run-stopped': 'The agent was stopped.',
+  approved: 'The user approved what the agent waited with.',
+  rejected: 'The user rejected what the agent waited with.',
   muted: 'The thread was muted.',
 } as const satisfies Record<string, string>;
 export type DeliveryReason = keyof typeof DELIVERY_REASONS;

@@ -22,6 +22,8 @@ export const QUEUES = {
   'org-brake': z.object({ orgId: z.string() }),
   /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
+  /** Answer an agent, or stop it, as a pressed button of a thread says. Handled by app-server, which alone does so. Safe to repeat at any point. */
+  'integration-press': z.object({ orgId: z.string(), deliveryId: z.string() }),
   /** Bring what a conversation's threads show up to date. Safe to repeat at any point. */
   'integration-answer': conversation,
   /** Tell the actor of a refused delivery why, once in a thread. Safe to repeat at any point. */

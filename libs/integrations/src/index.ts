@@ -1,5 +1,6 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
 export type { Answer, AnswerAccess, AnswerState, Asked, ReplyAnswers, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
+export { type WaitingActions, waitingActions } from './answers/waiting-actions.js';
 export type { AppHookState, AppHooks } from './app-hooks/app-hooks.js';
 export type {
   AppAccess,
@@ -49,6 +50,7 @@ export type {
   Lifecycle,
   Outcome,
   Passage,
+  Press,
   PullRequestRef,
   Reading,
   RepositoryRef,

@@ -74,6 +74,13 @@ export interface ReviewPlace {
   readonly diffHunk: string;
 }
 
+/** A button of ours below what a thread shows of its conversation. */
+export interface Press {
+  readonly kind: 'approve' | 'reject' | 'stop';
+  /** What was shown to be answered, by its name; empty for a stop. It gives no right: whoever may answer is decided when it comes. */
+  readonly of: string;
+}
+
 /** What a delivery asks for. Whether it may is decided later: nothing here says that the actor has a right. */
 export interface Intent {
   readonly trigger: TriggerKind;
@@ -86,6 +93,8 @@ export interface Intent {
   readonly review: ReviewPlace | null;
   /** The actor's own words as they stood at the event. Empty for a bare label or assignment: then `subject` is what is asked for. */
   readonly instruction: Passage;
+  /** With the trigger `button`: it answers the agent of the thread's conversation, or stops it. */
+  readonly press?: Press;
   /** The provider sends a review without its line comments: those of the actor are part of the instruction, and are read from the thread. */
   readonly linesApart?: true;
   /** The issue, pull request or ticket itself, whose author may be anybody. */

@@ -8,6 +8,7 @@ import {
   type Principal,
   type RespondToConfirmationRequest,
 } from '@slipway/contracts';
+import { readTail } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import {
   type Clock,
@@ -35,7 +36,7 @@ import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { AnswerAudit, type AnswerRecord, APPROVED, REJECTED } from './answer-audit.js';
 import { approvedActions } from './approvals.queries.js';
 import { askersOf } from './askers.queries.js';
-import { askFirstOf, modeOf, readTail, setMode } from './confirmation.queries.js';
+import { askFirstOf, modeOf, setMode } from './confirmation.queries.js';
 
 const NO_REASON = 'User rejected the action.';
 

@@ -115,9 +115,10 @@ async function assertConnection(client: PoolClient, orgId: string, id: string): 
 }
 
 const ACTS = { start: 'conversation-started', message: 'message-added', stop: 'run-stopped', mute: 'muted' } as const;
+const PRESSES = { approve: 'approved', reject: 'rejected', stop: 'run-stopped' } as const;
 
 function shown(decision: Decision): DeliveryDryRun['decision'] {
-  const code = decision.state === 'act' ? ACTS[decision.act] : decision.code;
+  const code = decision.state !== 'act' ? decision.code : decision.act === 'press' ? PRESSES[decision.intent.press?.kind ?? 'stop'] : ACTS[decision.act];
   return {
     state: decision.state === 'act' ? 'done' : decision.state,
     code,

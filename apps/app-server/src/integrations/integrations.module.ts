@@ -80,7 +80,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
       ],
       // Whoever starts a conversation takes names of repositories.
       global: true,
-      exports: [RepositoryReferences, ConnectionCredentials],
+      exports: [RepositoryReferences, ConnectionCredentials, KNOWN_PROVIDERS],
       providers: [
         AuthorizationsService,
         ConnectionMails,

@@ -18,7 +18,7 @@ const options = (config: Config, logger: Logger) => ({ redisUrl: config.REDIS_UR
     { provide: HINT_BUS, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createHintBus(options(config, logger)) },
     { provide: Jobs, inject: [QUEUE, LOGGER], useFactory: (queue: Queue, logger: Logger) => new Jobs(queue, logger) },
   ],
-  exports: [HINT_BUS, Jobs],
+  exports: [HINT_BUS, Jobs, QUEUE],
 })
 export class JobsModule implements OnApplicationShutdown {
   constructor(

@@ -92,6 +92,15 @@ export async function want(client: PoolClient, orgId: string, id: string, desire
   );
 }
 
+/** The answer of a pressed button is given by app-server. */
+export async function wantPress(client: PoolClient, payload: { readonly orgId: string; readonly deliveryId: string }): Promise<void> {
+  await client.query(
+    `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-press', $3, $4::jsonb, clock_timestamp())
+     ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
+    [randomUUID(), payload.orgId, payload.deliveryId, JSON.stringify(payload)],
+  );
+}
+
 /** Who did it is the linked user; what brought it stands in the detail. */
 export async function recordAct(
   client: PoolClient,

@@ -13,7 +13,7 @@ import { grantRepository, insertConversation, type RepositoryGrant } from '@slip
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { baseUrlOf, type Intent } from '@slipway/integrations';
-import type { Decision, StoredDelivery } from '@slipway/integrations/deliveries';
+import type { DecidedDelivery, Decision, StoredDelivery } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
@@ -24,7 +24,6 @@ import { wantAnswers } from './answers/want-answers.js';
 import { endChoice, findChoice, wantChoice } from './choice/choice.queries.js';
 import type { RepositoryChoices } from './choice/repository-choices.js';
 import type { DefaultRepository } from './default-repository.js';
-import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
 import { promptOfIntent, reviewCommentsOf, titleOfIntent } from './prompt.js';
 import { NO_CONTEXT, type ThreadReader } from './thread-context.js';
@@ -81,6 +80,8 @@ export class Acts {
           return this.stop(client, stored, allowed);
         case 'mute':
           return this.mute(client, stored, allowed);
+        case 'press':
+          throw new Error('a pressed button is for app-server');
       }
     };
   }

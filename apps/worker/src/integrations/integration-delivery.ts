@@ -2,14 +2,25 @@ import type { QueuePayload } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Intent, Provider } from '@slipway/integrations';
-import { allowedBy, claimDeed, type Decision, findDelivery, needsWriteAccess, type StoredDelivery } from '@slipway/integrations/deliveries';
+import {
+  allowedBy,
+  claimDeed,
+  type Decision,
+  findDelivery,
+  lockUndecided,
+  needsWriteAccess,
+  noteAttempt,
+  noteWaiting,
+  type StoredDelivery,
+  writeDecision,
+} from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
 import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
+import { wantPress } from './acts.queries.js';
 import { wantRefusalSaid, wantSessionSeen } from './answers/want-answers.js';
-import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
 import type { DeliveryReader } from './delivery-reader.js';
 import { noteLifecycle } from './lifecycle.js';
 import type { AskWriteAccess } from './write-access.js';
@@ -73,6 +84,7 @@ export class IntegrationDelivery {
     const { examined, later } = await this.reader.look(stored, signal);
     if (later !== null && this.isInTime(stored)) return { why: later.why, ms: this.waitOf(stored, later.at) };
     const { reading, decision: own } = examined;
+    if (own.state === 'act' && own.act === 'press') return this.handOver(stored);
     let decision = own;
     if (own.state === 'act' && stored.attempts === 0) await this.showSeen(stored, own.intent);
     if (own.state === 'act' && needsWriteAccess(own)) {
@@ -106,6 +118,18 @@ export class IntegrationDelivery {
         this.logger.warn({ connection_id: connection.id, err: error }, 'failed to ask a provider about the installation of an app'),
       );
     for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
+    return null;
+  }
+
+  /** To app-server, which answers agents for whoever presses as it does for its page. The delivery stays undecided until it has. */
+  private async handOver({ id, orgId }: StoredDelivery): Promise<null> {
+    const payload = { orgId, deliveryId: id };
+    const wanted = await inOrg(this.pool, orgId, async (client) => {
+      if (!(await lockUndecided(client, orgId, id))) return false;
+      await wantPress(client, payload);
+      return true;
+    });
+    if (wanted) await this.queue.add('integration-press', payload, { key: id });
     return null;
   }
 

@@ -1,3 +1,4 @@
 export { CREDENTIAL_KINDS, type CredentialKind } from './credential-kinds.js';
 export { insertConversation, type NewConversation } from './new-conversation.js';
 export { grantRepository, type RepositoryGrant } from './repository-grant.js';
+export { readTail } from './tail.js';

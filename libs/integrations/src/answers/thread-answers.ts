@@ -1,6 +1,6 @@
 import type { Written } from '../calls/code-host.js';
 import type { ProviderClient } from '../calls/provider-client.js';
-import type { Thread } from '../intent.js';
+import type { Press, Thread } from '../intent.js';
 
 /** Of the run that an answer is about: `waiting` is for a person, `done` and `failed` end it. */
 export type AnswerState = 'working' | 'waiting' | 'done' | 'failed';
@@ -15,6 +15,10 @@ export interface Answer {
   readonly links: readonly { readonly label: string; readonly url: string }[];
   /** Where each state is one more message: what the agent has done for this request so far, without any detail of it. */
   readonly steps?: string;
+  /** What waits for a yes or a no, as it is: each provider shows it literally. Only with `buttons`. */
+  readonly waits?: string;
+  /** What a reader can press, where the provider has buttons. `of` comes back with the press. */
+  readonly buttons?: readonly Press[];
   /** With `waiting`: the page on which the reader links their account. */
   readonly linkAccountAt?: string;
   /** With `waiting`: the reader chooses a repository, from what is suggested while they type. */
@@ -80,6 +84,8 @@ export interface AnswerAccess {
   readonly follows?: (place: Thread['place']) => boolean;
   /** What else a thread shows beside reaction and comment: `link` and `move` of its calls. */
   readonly effects?: readonly ('link' | 'move')[];
+  /** An answer can have buttons, and a press of one comes as a delivery. */
+  readonly buttons?: true;
   /** Its calls have `replies`. */
   readonly replies?: true;
   /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */

@@ -27,7 +27,7 @@ export interface Standing {
 }
 
 /** An act that nothing but the provider's word on the actor's rights stands against. */
-export type Act = 'start' | 'message' | 'stop' | 'mute';
+export type Act = 'start' | 'message' | 'stop' | 'mute' | 'press';
 
 export type Decision =
   | { readonly state: 'ignored' | 'refused'; readonly code: DeliveryReason; readonly detail: string | null }
@@ -69,7 +69,7 @@ export function decide(intent: Intent, standing: Standing): Decision {
   if (actor === null) return refused('actor-not-linked', intent.actor.login);
   if (actor.role === null) return refused('actor-not-member', actor.label);
   const act = actOf(intent, thread);
-  if (act === null) return ignored('nothing-to-stop');
+  if (act === null) return ignored(intent.press === undefined ? 'nothing-to-stop' : 'answered-already');
   const needs = act === 'start' ? 'conversation:create' : 'conversation:write';
   if (!(ROLE_PERMISSIONS[actor.role] as readonly string[]).includes(needs)) return refused('actor-not-allowed', `${actor.role}: no ${needs}`);
   // To end something costs nothing.
@@ -90,9 +90,10 @@ export function needsWriteAccess(decision: Decision): boolean {
   return decision.state === 'act' && decision.intent.repository !== null;
 }
 
-function actOf({ trigger }: Intent, thread: ThreadHere | null): Act | null {
+function actOf({ trigger, press }: Intent, thread: ThreadHere | null): Act | null {
   if (trigger === 'mute') return 'mute';
   const running = thread !== null && thread.conversationId !== null;
+  if (press !== undefined) return running ? 'press' : null;
   if (trigger === 'stop') return running ? 'stop' : null;
   return running ? 'message' : 'start';
 }

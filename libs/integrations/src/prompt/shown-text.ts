@@ -8,7 +8,7 @@ export interface ShownText {
 }
 
 /** Format characters (zero width, bidi, tags), controls but tab and line ends, fillers that are drawn as nothing, and the selectors that no emoji has. */
-const INVISIBLE =
+export const INVISIBLE =
   /\p{Cf}|\u034f|[\u115f\u1160\u2800\u3164\uffa0]|\u17b4|\u17b5|[\u180b-\u180d]|\u180f|[\ufe00-\ufe0d]|[\u{e0100}-\u{e01ef}]|(?![\t\n\r])\p{Cc}/gu;
 /** The joiner of one emoji out of several is not hidden. */
 const EMOJI_JOINER = /(?<=\p{Extended_Pictographic}(?:\ufe0f|[\u{1f3fb}-\u{1f3ff}])?)\u200d(?=\p{Extended_Pictographic})/gu;

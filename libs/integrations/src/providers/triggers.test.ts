@@ -110,6 +110,10 @@ const ROWS: Readonly<Record<'gitlab' | 'slack' | 'jira' | 'linear', readonly Row
       'intent: button T1/C1/1760000000.000200/approve@1760000001.1',
       slackPressed({ actions: [{ action_id: 'approve', action_ts: '1760000001.1', selected_option: { value: 'acme/shop' } }, {}] }),
     ],
+    [
+      'intent: button T1/C1/1760000000.000200/slipway.press.stop@1760000001.1',
+      slackPressed({ actions: [{ action_id: 'slipway.press.stop', action_ts: '1760000001.1' }] }),
+    ],
     ['ignored: no-trigger', slackPressed({ container: { type: 'view' } })],
     ['ignored: unreadable', slackPressed({ actions: [] })],
     ['ignored: event-not-followed', slackPressed({ type: 'block_suggestion' })],

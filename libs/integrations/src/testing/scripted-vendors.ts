@@ -117,9 +117,22 @@ export const slackVendor = (): ScriptedVendor =>
     }
   });
 
-/** With what is to choose from. */
-const seenInSlack = ({ text, blocks }: Record<string, unknown>): string =>
-  `${String(text)}${JSON.stringify(blocks ?? []).includes('external_select') ? ' [choice]' : ''}`;
+interface SlackElement {
+  readonly text?: string | { readonly text: string };
+  readonly type?: string;
+  readonly elements?: readonly SlackElement[];
+}
+
+/** With what is to choose from and to press, and what stands preformatted. */
+function seenInSlack({ text, blocks }: Record<string, unknown>): string {
+  const elements = ((blocks ?? []) as SlackElement[]).flatMap(({ elements = [] }) => elements);
+  const quoted = elements
+    .filter(({ type }) => type === 'rich_text_preformatted')
+    .flatMap(({ elements = [] }) => elements.map((each) => `\n| ${String(each.text)}`));
+  const buttons = elements.filter(({ type }) => type === 'button').map((each) => ` [${typeof each.text === 'object' ? each.text.text : ''}]`);
+  const choice = elements.some(({ type }) => type === 'external_select') ? ' [choice]' : '';
+  return `${String(text)}${choice}${quoted.join('')}${buttons.join('')}`;
+}
 
 /** Comments of Jira, Cloud and Data Center alike but for the form of their body. */
 export const jiraVendor = (): ScriptedVendor =>

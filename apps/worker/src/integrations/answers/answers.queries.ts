@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ConnectionSettings } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
-import type { StoredConnection } from '@slipway/integrations/deliveries';
-import type { Notice } from './notice.js';
+import { type StoredConnection, wantNoticeJob } from '@slipway/integrations/deliveries';
 
 /** A random marker of a comment of ours. */
 const newMarker = (): string => randomBytes(16).toString('hex');
@@ -48,39 +47,6 @@ export async function wantSeenAtOnce(
   if (rowCount !== 1) return null;
   await wantNoticeJob(client, orgId, id);
   return id;
-}
-
-export async function wantNoticeJob(client: PoolClient, orgId: string, answerId: string): Promise<void> {
-  await client.query({
-    name: 'want-notice-job',
-    text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-notice', $3, $4::jsonb, clock_timestamp() - interval '1 hour')`,
-    values: [randomUUID(), orgId, answerId, JSON.stringify({ orgId, answerId })],
-  });
-}
-
-/** A refusal is said once in a thread to an actor: where each request is answered (`deed`), once for each. */
-export async function wantNotice(
-  client: PoolClient,
-  orgId: string,
-  { connectionId, thread, notice, deed }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice; readonly deed: string | null },
-): Promise<void> {
-  const id = randomUUID();
-  const { rowCount } = await client.query({
-    name: 'want-notice',
-    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, place, detail, marker)
-           VALUES ($1, $2, $3, $4, 'notice', $5, $6::jsonb, $7::jsonb, $8) ON CONFLICT DO NOTHING`,
-    values: [
-      id,
-      orgId,
-      connectionId,
-      thread.key,
-      `${notice.code}/${notice.actor.id}${deed === null ? '' : `/${deed}`}`,
-      JSON.stringify(thread.place),
-      JSON.stringify(notice),
-      newMarker(),
-    ],
-  });
-  if (rowCount === 1) await wantNoticeJob(client, orgId, id);
 }
 
 /** A new request: what was given up is tried once more. A comment that was gone is looked for before another is made. */

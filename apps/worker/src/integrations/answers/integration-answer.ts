@@ -16,6 +16,7 @@ import {
   type ThreadLink,
   type TicketStage,
 } from '@slipway/integrations';
+import { Notice } from '@slipway/integrations/deliveries';
 import type { Logger } from '@slipway/telemetry';
 import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls, OpenedConnection } from '../connection-calls.js';
@@ -37,7 +38,7 @@ import {
 } from './answers.queries.js';
 import { type CallFailure, failureOf } from './call-failure.js';
 import { effectsOf } from './effects.js';
-import { Notice, sentenceOf } from './notice.js';
+import { sentenceOf } from './notice.js';
 import { progressOf, replyOf } from './progress.js';
 import { readEffectFacts, readProgress } from './progress.queries.js';
 import { readyReply } from './replies.queries.js';
@@ -213,7 +214,16 @@ export class IntegrationAnswer {
     const follows = access.follows?.(row.place) === true;
     const { comment } = { ...DEFAULT_PROCESSORS, ...row.connection.settings.processors };
     if (row.conversationId === null || !(comment || follows)) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, follows);
+    const facts = await readProgress(
+      client,
+      orgId,
+      row.conversationId,
+      { connectionId: row.connection.id, key: row.threadKey },
+      {
+        follows,
+        buttons: access.buttons === true,
+      },
+    );
     if (facts === null) return null;
     const { answer, calm } = progressOf(facts, this.urlOf(facts.orgSlug, row.conversationId));
     // The same words after another request are another message.
@@ -225,7 +235,7 @@ export class IntegrationAnswer {
   private async dueReply(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
     const due = readyReply(row.detail);
     if (row.conversationId === null || due === null || access.replies !== true) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, false);
+    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, NO_MORE);
     if (facts === null) return null;
     const answer = { ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)), marker: row.marker, revision: row.revision };
     return { ...WORDLESS, answer, hash: row.kind };
@@ -335,6 +345,9 @@ export class IntegrationAnswer {
 
 /** What a notice shows is known after the provider was asked, and does not change. */
 const WORDLESS = { answer: null, calm: false, moving: false } as const;
+
+/** Of a reply: neither work nor buttons. */
+const NO_MORE = { follows: false, buttons: false } as const;
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 

@@ -1,26 +1,6 @@
-import { DELIVERY_REASONS, type DeliveryReason } from '@slipway/contracts';
-import type { Answer, Intent } from '@slipway/integrations';
-import { z } from 'zod';
-
-/** Said where each request is answered, whatever was decided: beside those that are said in every thread. */
-const SAID_IN_SESSIONS = ['actor-foreign', 'actor-not-member', 'permission-unknown', 'other-account', 'queue-full', 'nothing-to-stop'] as const;
-
-/** A refusal that the actor is told of. As it is kept in the row. */
-export const Notice = z.object({
-  code: z.enum(['actor-not-linked', 'actor-not-allowed', 'over-budget', 'no-write-access', ...SAID_IN_SESSIONS]),
-  actor: z.object({ id: z.string(), login: z.string() }),
-  repository: z.object({ fullName: z.string(), private: z.boolean() }).nullable(),
-});
-export type Notice = z.infer<typeof Notice>;
-
-/** `null`: nothing is said. Who was not addressed is not answered, and neither are people of other workspaces or whoever has muted the thread. */
-export function noticeOf(code: DeliveryReason, { trigger, actor, repository, thread }: Intent): Notice | null {
-  if (trigger === 'thread-reply' || trigger === 'review' || trigger === 'mute') return null;
-  if ((SAID_IN_SESSIONS as readonly string[]).includes(code) && thread.kind !== 'agent-session') return null;
-  const { id, login } = actor;
-  const place = repository === null ? null : { fullName: repository.fullName, private: repository.private };
-  return Notice.safeParse({ code, actor: { id, login }, repository: place }).data ?? null;
-}
+import { DELIVERY_REASONS } from '@slipway/contracts';
+import type { Answer } from '@slipway/integrations';
+import type { Notice } from '@slipway/integrations/deliveries';
 
 /**
  * What is said. It repeats nothing of what was asked, and names nobody.
@@ -41,6 +21,9 @@ export function sentenceOf({ code, repository }: Notice, mayWrite: boolean, publ
       return said('Slipway works here for people who may write to this repository.');
     case 'nothing-to-stop':
       return { ...said('Nothing of Slipway runs here.'), state: 'done' };
+    case 'four-eyes':
+    case 'answer-late':
+      return said(DELIVERY_REASONS[code]);
     default:
       return said(`Slipway did not start. ${DELIVERY_REASONS[code]}`);
   }

@@ -2,6 +2,7 @@ import { BLOB_MARKER, ConversationEvent, type ConversationStatus, type Execution
 import type { PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { MessageThread } from '../acts.queries.js';
+import { confirmationOf } from './confirmation.queries.js';
 import type { ProgressFacts, PullOfConversation, WorkDone } from './progress.js';
 
 /** A conversation works on one repository, or on few. */
@@ -11,13 +12,13 @@ export interface ReadProgress extends ProgressFacts {
   readonly orgSlug: string;
 }
 
-/** For one thread of the conversation. `null`: the conversation is gone. @param follows what the agent has done is counted. */
+/** For one thread of the conversation. `null`: the conversation is gone. @param shows.follows what the agent has done is counted. @param shows.buttons what waits for a yes or a no is read. */
 export async function readProgress(
   client: PoolClient,
   orgId: string,
   conversationId: string,
   thread: MessageThread,
-  follows: boolean,
+  shows: { readonly follows: boolean; readonly buttons: boolean },
 ): Promise<ReadProgress | null> {
   const { rows } = await client.query<{ status: ConversationStatus; execution: ExecutionStatus; state: Partial<ConversationStatusState>; slug: string }>({
     name: 'read-progress',
@@ -27,11 +28,13 @@ export async function readProgress(
   });
   const row = rows[0];
   if (row === undefined) return null;
+  const { follows, buttons } = shows;
   const { status, execution, state, slug } = row;
   const words = status === 'finished' ? await lastWords(client, orgId, conversationId, thread) : { said: null, elsewhere: false };
   const pulls = await readPulls(client, orgId, conversationId);
   const work = follows ? { work: await workOf(client, orgId, conversationId, thread) } : {};
-  return { status, execution, failure: state.failure ?? null, ...words, ...work, pulls, orgSlug: slug };
+  const asked = buttons ? await confirmationOf(client, orgId, conversationId, thread, execution) : {};
+  return { status, execution, failure: state.failure ?? null, ...words, ...work, ...asked, pulls, orgSlug: slug };
 }
 
 async function readPulls(client: PoolClient, orgId: string, conversationId: string): Promise<PullOfConversation[]> {

@@ -1,6 +1,6 @@
 import { type ConversationStatus, ERROR_CODES, ERRORS, type ExecutionStatus } from '@slipway/contracts';
 import type { ConversationStatusState } from '@slipway/domain';
-import type { Answer } from '@slipway/integrations';
+import { type Answer, shownText, type WaitingActions } from '@slipway/integrations';
 
 /** What a thread may learn of its conversation. */
 export interface ProgressFacts {
@@ -12,6 +12,10 @@ export interface ProgressFacts {
   /** What the agent worked on last was asked elsewhere, in part or in whole. */
   readonly elsewhere: boolean;
   readonly pulls: readonly PullOfConversation[];
+  /** Where the thread has buttons: what waits for a yes or a no; `null`: it was asked for elsewhere, or nothing waits. */
+  readonly waits?: WaitingActions | null;
+  /** Where the thread has buttons: the last answer of a user since the agent heard this request. */
+  readonly answered?: { readonly accepted: boolean; readonly by: string } | null;
   /** Where the thread follows the work. */
   readonly work?: WorkDone;
 }
@@ -41,6 +45,7 @@ export interface Progress {
 /** What the progress comment says. Pure. @param url of the conversation; `null`: nobody has configured where Slipway is. */
 export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const { headline, calm = false, said = null } = sentenceOf(facts);
+  const answered = answeredBy(facts);
   const steps = facts.work === undefined ? '' : stepsOf(facts.work);
   const state = stateOf(facts);
   const unpublished = facts.pulls.flatMap(({ problem }) => ERROR_CODES.find((code) => code === problem) ?? [])[0];
@@ -48,7 +53,29 @@ export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const links = [...facts.pulls.flatMap(linkOf), ...(url === null ? [] : [{ label: 'Open the conversation', url }])];
   const stopped = facts.status === 'paused' || facts.status === 'stopped';
   const ended = stopped && steps !== '' ? ` Done so far: ${steps}.` : '';
-  return { calm, answer: { state, headline: `${headline}${ended}${more}`, said, links, ...(steps === '' || state !== 'working' ? {} : { steps }) } };
+  const working = steps === '' || state !== 'working' ? {} : { steps };
+  // Buttons that were pressed are gone at once.
+  return { calm: calm && answered === '', answer: { state, headline: `${headline}${answered}${ended}${more}`, said, links, ...working, ...buttonsOf(facts) } };
+}
+
+/** Whoever reads the thread learns who let the agent go on, or did not. */
+function answeredBy({ answered, status, execution }: ProgressFacts): string {
+  if (answered == null || execution === 'waiting_for_confirmation' || status === 'finished' || status === 'failed') return '';
+  const by = shownText(answered.by.slice(0, MAX_NAME)).text.replace(/\s+/g, ' ').trim();
+  return ` ${answered.accepted ? 'Approved' : 'Rejected'}${by === '' ? '' : ` by ${by}`}.`;
+}
+
+/** Longest name of a user that is shown. Characters. */
+const MAX_NAME = 100;
+
+function buttonsOf({ waits, status, execution }: ProgressFacts): Pick<Answer, 'buttons' | 'waits'> {
+  if (waits === undefined) return {};
+  if (execution === 'waiting_for_confirmation' && status === 'waiting') {
+    if (waits === null) return {};
+    const { text, whole, name: of } = waits;
+    return { waits: text, buttons: [...(whole ? [{ kind: 'approve' as const, of }] : []), { kind: 'reject', of }] };
+  }
+  return status === 'starting' || status === 'working' ? { buttons: [{ kind: 'stop', of: '' }] } : {};
 }
 
 /** By the kinds of actions, in words and without any detail. */
@@ -74,13 +101,17 @@ export function replyOf({ said }: Pick<ProgressFacts, 'said'>, sha: string | nul
   return { state: 'done', headline, said: words, links: url === null ? [] : [{ label: 'Open the conversation', url }] };
 }
 
-function sentenceOf({ status, execution, failure, said, elsewhere }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
+function sentenceOf({ status, execution, failure, said, elsewhere, waits }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
   switch (status) {
     case 'starting':
       return { headline: 'Slipway has seen this and is starting.', calm: true };
     case 'working':
       return { headline: 'Slipway is working on this.', calm: true };
     case 'waiting':
+      if (execution === 'waiting_for_confirmation' && waits != null)
+        return waits.whole
+          ? { headline: 'Slipway waits for approval of this:' }
+          : { headline: 'Slipway waits for approval of its next step, which is too long to be shown here. Approve it in the conversation, or reject it.' };
       if (execution === 'waiting_for_confirmation')
         return { headline: 'Slipway waits for approval of its next step. Approve or reject it in the conversation.' };
       return failure == null ? { headline: 'Slipway waits for a message.', calm: true } : { headline: `Slipway has stopped. ${problemOf(failure)}` };

@@ -1,9 +1,8 @@
 import { DEFAULT_PROCESSORS, type DeliveryReason } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Intent, Provider } from '@slipway/integrations';
-import type { StoredDelivery } from '@slipway/integrations/deliveries';
-import { tryAgain, wantAnswer, wantNotice, wantSeen, wantSeenAtOnce } from './answers.queries.js';
-import { noticeOf } from './notice.js';
+import { noticeOf, type StoredDelivery, wantNotice } from '@slipway/integrations/deliveries';
+import { tryAgain, wantAnswer, wantSeen, wantSeenAtOnce } from './answers.queries.js';
 
 /** A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the act. */
 export async function wantAnswers(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, conversationId: string): Promise<void> {

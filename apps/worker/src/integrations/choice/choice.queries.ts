@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
-import type { StoredConnection } from '@slipway/integrations/deliveries';
+import { type StoredConnection, wantNoticeJob } from '@slipway/integrations/deliveries';
 import { z } from 'zod';
-import { wantNoticeJob } from '../answers/answers.queries.js';
 
 /** Requests of one thread that wait for the same choice. */
 const MAX_WAITING = 10;

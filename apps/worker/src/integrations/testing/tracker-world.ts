@@ -232,7 +232,14 @@ export class TrackerWorld {
   }
 
   does(conversationId: string, action: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.append(conversationId, 'ActionEvent', { source: 'agent', action });
+    const call = randomUUID();
+    return this.append(conversationId, 'ActionEvent', { source: 'agent', action, tool_name: 'terminal', tool_call_id: call });
+  }
+
+  /** A user's answer to what waits, as the agent or app-server writes it. */
+  isAnswered(conversationId: string, answer: { readonly accepted: boolean; readonly by: string }): Promise<void> {
+    const value = { ...answer, action_ids: [randomUUID()] };
+    return this.append(conversationId, 'ConversationStateUpdateEvent', { source: 'user', key: 'confirmation', value });
   }
 
   async becomes(conversationId: string, status: ExecutionStatus): Promise<void> {

@@ -4,6 +4,7 @@ import type { Answer, ThreadAnswers } from '../../answers/thread-answers.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal, type RefusalKind } from '../../calls/provider-refusal.js';
 import { fields, flag, list, maybe, name, text } from '../../reading/fields.js';
+import { answerBlocks } from './buttons.js';
 import { choiceBlocks } from './choice.js';
 
 const METADATA = 'slipway_answer';
@@ -76,12 +77,18 @@ export function slackAnswers(client: ProviderClient): ThreadAnswers {
 /** Of Slack's three letters that mean something. */
 const escaped = (words: string): string => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-function shown({ headline, said, links, choosesRepository }: Answer): { text: string; blocks: readonly object[]; unfurl_links: false; unfurl_media: false } {
+function shown({ headline, said, links, choosesRepository, waits, buttons = [] }: Answer): {
+  text: string;
+  blocks: readonly object[];
+  unfurl_links: false;
+  unfurl_media: false;
+} {
   const quoted = said === null ? [] : plainLines(said).map((line) => `> ${escaped(line)}`);
   const linked = links.map(({ label, url }) => `<${url.replace(/[<>|\s]/g, encodeURIComponent)}|${escaped(label)}>`).join(' · ');
   const text = [escaped(headline), quoted.join('\n'), linked].filter((part) => part !== '').join('\n\n');
   // Without the field, those of the message before would stay.
-  return { text, blocks: choosesRepository === true ? choiceBlocks(text) : [], unfurl_links: false, unfurl_media: false };
+  const blocks = choosesRepository === true ? choiceBlocks(text) : buttons.length > 0 ? answerBlocks({ text, waits: waits ?? null, buttons }) : [];
+  return { text, blocks, unfurl_links: false, unfurl_media: false };
 }
 
 function heard<T extends { readonly ok: boolean; readonly error: string | null }>(method: string, body: T): T {

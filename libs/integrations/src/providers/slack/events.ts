@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Actor, Passage, Reading, Thread, TriggerKind } from '../../intent.js';
 import type { ReadingContext } from '../../provider.js';
+import { pressOf } from './buttons.js';
 import { fields, id, list, maybe, moment, name, text } from '../../reading/fields.js';
 import { type EventReader, ignored, intent, lifecycle, reads, refusedActor, triggerOf } from '../../reading/reading.js';
 
@@ -120,6 +121,7 @@ export const SLACK_ACTIONS: Readonly<Record<string, EventReader>> = {
     if (where === null || ts === null) return ignored('no-trigger');
     const thread = threadOf(team.id, where, container?.thread_ts ?? ts, null);
     const text = pressed.selected_option?.value ?? pressed.value ?? '';
+    const press = pressOf(pressed.action_id, pressed.value ?? '');
     return intent({
       trigger: 'button',
       semanticKey: `${team.id}/${where}/${ts}/${pressed.action_id}@${pressed.action_ts ?? ''}`,
@@ -130,6 +132,7 @@ export const SLACK_ACTIONS: Readonly<Record<string, EventReader>> = {
       review: null,
       instruction: { id: pressed.action_id, author: actor, text, createdAt: pressed.action_ts, url: null },
       subject: null,
+      ...(press === null ? {} : { press }),
     });
   }),
 };

@@ -60,6 +60,7 @@ export const slack: Provider = {
     apiUrl: (baseUrl) => `${baseUrl}/api`,
     calls: slackAnswers,
     reacts: true,
+    buttons: true,
     pace: { burst: 20, everyMs: 1_200 },
   },
 };

@@ -99,7 +99,7 @@ export class ConfirmationService {
     const record = recordOf(request, await this.assertMayAnswer(client, caller, id, body));
     if (record.action === REJECTED) return { record, receipt: this.audits.receipt(caller, id, record) };
     const known = await modeOf(client, caller.orgId, id);
-    const tail = await readTail(client, caller.orgId, id, known?.head ?? 0);
+    const tail = await readTail<ConversationEvent>(client, caller.orgId, id, known?.head ?? 0);
     if (isOver(tail, record.detail.actions)) throw nothingToConfirm();
     return { record, receipt: this.audits.receipt(caller, id, record, await this.audits.approve(client, caller, id, record)) };
   }
@@ -165,7 +165,7 @@ export class ConfirmationService {
       const known = await modeOf(client, caller.orgId, id);
       if (row === null || known === null) throw notFound();
       const allowedBy = await this.assertMayAnswer(client, caller, id, body);
-      const tail = await readTail(client, caller.orgId, id, known.head);
+      const tail = await readTail<ConversationEvent>(client, caller.orgId, id, known.head);
       const pending = pendingActions(tail);
       const asked = namedActions(request.slipway ?? {});
       // Under four eyes an acceptance that no second user gave is none: what it names waits on.

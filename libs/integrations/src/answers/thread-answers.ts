@@ -57,6 +57,8 @@ export interface ThreadAnswers {
   link?(place: Thread['place'], link: ThreadLink): Promise<void>;
   /** Moves the ticket of the thread. No-op when it is there, or further. Missing: the thread has no ticket. */
   move?(place: Thread['place'], stage: TicketStage): Promise<void>;
+  /** Shows for a while, beside the messages, what the agent does now. `null`: nothing any more. Missing: there is no place for it. */
+  status?(place: Thread['place'], words: string | null): Promise<void>;
   /** Answers below one line comment of a change; missing where a provider has none, or is not answered there yet. */
   readonly replies?: ReplyAnswers;
 }
@@ -86,6 +88,8 @@ export interface AnswerAccess {
   readonly effects?: readonly ('link' | 'move')[];
   /** An answer can have buttons, and a press of one comes as a delivery. */
   readonly buttons?: true;
+  /** Its calls have `status`. What is shown must be said again within `lastsMs`, or is gone. Milliseconds. */
+  readonly status?: { readonly lastsMs: number };
   /** Its calls have `replies`. */
   readonly replies?: true;
   /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */

@@ -30,6 +30,8 @@ export class ScriptedVendor {
   readonly links = new Map<string, string>();
   /** Where the ticket is, and how often it was moved. */
   readonly ticket = { state: 'new', moves: 0, delegate: null as string | null };
+  /** Of a chat: whether the app may say what it does now, and what it says in each thread; empty where nothing. */
+  readonly status = { allowed: false, shown: new Map<string, string>(), calls: 0 };
   fates: VendorFate[] = [];
   now = Date.parse('2026-11-24T03:00:00Z');
   private count = 0;
@@ -92,6 +94,12 @@ export const slackVendor = (): ScriptedVendor =>
         const key = `${body['channel']} ${body['timestamp']} ${body['name']}`;
         if (vendor.reactions.includes(key)) return [200, { ok: false, error: 'already_reacted' }];
         vendor.reactions.push(key);
+        return [200, { ok: true }];
+      }
+      case '/api/assistant.threads.setStatus': {
+        vendor.status.calls += 1;
+        if (!vendor.status.allowed) return [200, { ok: false, error: 'missing_scope' }];
+        vendor.status.shown.set(`${body['channel_id']} ${body['thread_ts']}`, String(body['status']));
         return [200, { ok: true }];
       }
       case '/api/chat.postMessage': {

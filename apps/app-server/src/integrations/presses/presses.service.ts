@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope } from '@slipway/auth/envelope';
-import { ConfirmationAnswer, type Principal, type QueuePayload, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { ConfirmationAnswer, type ConversationEvent, type Principal, type QueuePayload, ROLE_PERMISSIONS } from '@slipway/contracts';
 import { readTail } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, CONFIRMATION_ANSWER, pendingActions } from '@slipway/domain';
@@ -142,7 +142,7 @@ export class PressesService {
     return said ? { state: 'done', code: kind === 'approve' ? 'approved' : 'rejected' } : { state: 'ignored', code: 'answered-already' };
   }
 
-  private tailOf(orgId: string, id: string): ReturnType<typeof readTail> {
-    return inOrg(this.pool, orgId, async (client) => readTail(client, orgId, id, (await modeOf(client, orgId, id))?.head ?? 0));
+  private tailOf(orgId: string, id: string): Promise<ConversationEvent[]> {
+    return inOrg(this.pool, orgId, async (client) => readTail<ConversationEvent>(client, orgId, id, (await modeOf(client, orgId, id))?.head ?? 0));
   }
 }

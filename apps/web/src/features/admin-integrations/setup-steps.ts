@@ -31,7 +31,7 @@ const SLACK_MANIFEST = {
   features: { bot_user: { display_name: 'slipway', always_online: true } },
   oauth_config: {
     scopes: {
-      bot: ['app_mentions:read', 'chat:write', 'reactions:write', 'channels:history', 'groups:history', 'im:history'],
+      bot: ['app_mentions:read', 'chat:write', 'reactions:write', 'channels:history', 'groups:history', 'im:history', 'assistant:write'],
       user: ['openid', 'profile'],
     },
   },

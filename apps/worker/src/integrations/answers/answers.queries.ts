@@ -68,7 +68,7 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
  * What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository, `reply` answers a line comment;
  * the others are effects beside the comment.
  */
-export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move' | 'reply';
+export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move' | 'reply' | 'status';
 
 /** A thread of a conversation, with what of its connection says how it is answered. */
 export interface ThreadToAnswer {
@@ -107,7 +107,7 @@ export async function wantEffect(
   orgId: string,
   conversationId: string,
   { connectionId, key }: ThreadToAnswer,
-  effect: { readonly kind: 'link' | 'move'; readonly subject: string; readonly detail: object },
+  effect: { readonly kind: 'link' | 'move' | 'status'; readonly subject: string; readonly detail: object },
 ): Promise<void> {
   await client.query({
     name: 'want-effect',
@@ -124,7 +124,7 @@ export async function answersOf(client: PoolClient, orgId: string, conversationI
   const { rows } = await client.query<{ id: string }>({
     name: 'answers-of-conversation',
     text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND (conversation_id = $2 OR effect_of = $2) AND state <> 'given-up'
-           ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'reply', 'move'], kind), created_at, id`,
+           ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'reply', 'move', 'status'], kind), created_at, id`,
     values: [orgId, conversationId],
   });
   return rows.map(({ id }) => id);

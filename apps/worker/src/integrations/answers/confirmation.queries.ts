@@ -1,4 +1,4 @@
-import { ConfirmationAnswer, type ExecutionStatus } from '@slipway/contracts';
+import { ConfirmationAnswer, type ConversationEvent, type ExecutionStatus } from '@slipway/contracts';
 import { readTail } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 import { pendingActions } from '@slipway/domain';
@@ -24,7 +24,7 @@ export async function confirmationOf(
   const answer = row.answer === null ? undefined : ConfirmationAnswer.safeParse(JSON.parse(row.answer)).data;
   const answered = answer === undefined ? null : { accepted: answer.accepted, by: answer.by ?? '' };
   if (execution !== 'waiting_for_confirmation') return { waits: null, answered };
-  const pending = pendingActions(await readTail(client, orgId, conversationId, Number(row.head)));
+  const pending = pendingActions(await readTail<ConversationEvent>(client, orgId, conversationId, Number(row.head)));
   return { waits: pending.length === 0 ? null : waitingActions(conversationId, pending), answered };
 }
 

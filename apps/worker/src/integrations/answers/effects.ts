@@ -6,6 +6,7 @@ import type { PullOfConversation } from './progress.js';
 /** What is done in a thread beside its comment, as it is kept in the row: at most once by its subject. */
 export type Effect =
   | { readonly kind: 'link'; readonly subject: string; readonly detail: ThreadLink }
+  | { readonly kind: 'status'; readonly subject: 'now'; readonly detail: Readonly<Record<string, never>> }
   | { readonly kind: 'move'; readonly subject: TicketStage; readonly detail: { readonly stage: TicketStage } };
 
 export interface EffectFacts {
@@ -17,7 +18,7 @@ export interface EffectFacts {
 
 /** What a conversation does in one of its threads, by the settings of the thread's connection. Pure. */
 export function effectsOf({ settings }: ThreadToAnswer, { answers }: Provider, { conversationId, url, pulls }: EffectFacts): Effect[] {
-  const { link, start, done } = { ...DEFAULT_PROCESSORS, ...settings.processors };
+  const { comment, link, start, done } = { ...DEFAULT_PROCESSORS, ...settings.processors };
   const can = answers?.effects ?? [];
   const links = !(link && can.includes('link'))
     ? []
@@ -31,6 +32,7 @@ export function effectsOf({ settings }: ThreadToAnswer, { answers }: Provider, {
     : [];
   return [
     ...links.map((detail) => ({ kind: 'link' as const, subject: detail.key, detail })),
+    ...(answers?.status !== undefined && comment ? [{ kind: 'status' as const, subject: 'now' as const, detail: {} }] : []),
     ...stages.map((stage) => ({ kind: 'move' as const, subject: stage, detail: { stage } })),
   ];
 }

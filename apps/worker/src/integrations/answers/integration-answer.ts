@@ -39,8 +39,8 @@ import {
 import { type CallFailure, failureOf } from './call-failure.js';
 import { effectsOf } from './effects.js';
 import { sentenceOf } from './notice.js';
-import { progressOf, replyOf } from './progress.js';
-import { readEffectFacts, readProgress } from './progress.queries.js';
+import { progressOf, replyOf, statusOf } from './progress.js';
+import { readEffectFacts, readProgress, readStep } from './progress.queries.js';
 import { readyReply } from './replies.queries.js';
 
 export interface AnswerSettings {
@@ -72,6 +72,8 @@ interface Shown {
   /** `null`: no text, or one that is known after the provider was asked. */
   readonly answer: Answer | null;
   readonly hash: string;
+  /** Of a status: what the agent does now; `null`: nothing. */
+  readonly status?: string | null;
   /** It may be shown some seconds late. */
   readonly calm: boolean;
   /** It changes without a change of the conversation's state. */
@@ -196,6 +198,8 @@ export class IntegrationAnswer {
       case 'link':
       case 'move':
         return { ...WORDLESS, hash: hashOf(row.detail) };
+      case 'status':
+        return this.status(client, orgId, row, access);
       case 'progress':
         return this.progress(client, orgId, row, access);
       case 'reply':
@@ -229,6 +233,16 @@ export class IntegrationAnswer {
     // The same words after another request are another message.
     const hash = hashOf(facts.work === undefined ? answer : { answer, heard: facts.work.heard });
     return { calm, hash, answer: { ...answer, marker: row.marker, revision: row.revision }, moving: follows && facts.status === 'working' };
+  }
+
+  /** `null`: nothing was shown, and nothing is to be. */
+  private async status(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+    if (row.conversationId === null || access.status === undefined) return null;
+    const now = await readStep(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey });
+    const words = now === null ? null : statusOf(now);
+    if (words === null) return row.shown === null ? null : { ...WORDLESS, status: null, hash: 'none' };
+    const hash = hashOf([words, Math.floor(this.clock.now().getTime() / access.status.lastsMs)]);
+    return { answer: null, status: words, hash, calm: true, moving: true };
   }
 
   /** `null`: its message is not done with, or not pushed. */
@@ -281,14 +295,21 @@ export class IntegrationAnswer {
     await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, turn, { state: 'given-up', certain: true }));
   }
 
-  private async call(orgId: string, { row, turn, shown: { answer, hash } }: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers): Promise<void> {
+  private async call(
+    orgId: string,
+    { row, turn, shown: { answer, hash, status = null } }: Extract<Plan, { kind: 'call' }>,
+    calls: ThreadAnswers,
+  ): Promise<void> {
     const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
       inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
     const now = this.clock.now();
     if (row.kind === 'reply' && answer !== null) return end(await this.reply(row, answer, hash, calls));
     if (answer === null) {
       if (row.kind === 'link') await calls.link?.(row.place, row.detail as ThreadLink);
-      else if (row.kind === 'move') await calls.move?.(row.place, (row.detail as { stage: TicketStage }).stage);
+      else if (row.kind === 'status') {
+        await calls.status?.(row.place, status);
+        return end({ state: 'shown', written: { id: row.kind, url: null }, shown: hash, editedAt: now });
+      } else if (row.kind === 'move') await calls.move?.(row.place, (row.detail as { stage: TicketStage }).stage);
       else {
         await calls.acknowledge(row.place, row.detail as Asked, row.subject);
         return inOrg(this.pool, orgId, (client) => dropAnswer(client, orgId, row.id));
@@ -338,7 +359,9 @@ export class IntegrationAnswer {
       // After the answer: who takes a turn locks them in this order.
       if (failure.kind === 'later' && failure.limited) await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));
     });
-    this.logger.warn({ answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final }, 'a thread was not answered');
+    const fields = { answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final };
+    if (row.kind === 'status') this.logger.debug(fields, 'a status was not shown');
+    else this.logger.warn(fields, 'a thread was not answered');
     return { waitMs: final ? null : waitMs };
   }
 }

@@ -3,7 +3,7 @@ import type { PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { MessageThread } from '../acts.queries.js';
 import { confirmationOf } from './confirmation.queries.js';
-import type { ProgressFacts, PullOfConversation, WorkDone } from './progress.js';
+import type { ProgressFacts, PullOfConversation, StepNow, WorkDone } from './progress.js';
 
 /** A conversation works on one repository, or on few. */
 const MAX_PULLS = 5;
@@ -80,6 +80,34 @@ async function workOf(client: PoolClient, orgId: string, conversationId: string,
   }
   return { heard: first.seq, kinds: Object.fromEntries(kinds) };
 }
+
+/** `null`: the conversation is gone. */
+export async function readStep(client: PoolClient, orgId: string, conversationId: string, thread: MessageThread): Promise<StepNow | null> {
+  const { rows } = await client.query<{ status: ConversationStatus; execution: ExecutionStatus; kind: string | null; views: boolean | null }>({
+    name: 'step-of-conversation',
+    text: STEP,
+    values: [orgId, conversationId, thread.connectionId, thread.key],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { status, execution, kind, views } = row;
+  return { status, execution, kind: kind === null ? null : views === true ? 'view' : kind.slice(1, -1) };
+}
+
+/** Of the last action alone, and of none where the agent last heard something from elsewhere. */
+const STEP = `
+SELECT c.status, c.execution_status AS execution, a.kind, a.views
+FROM app.conversation c
+LEFT JOIN LATERAL (
+  SELECT e.seq, coalesce(m.from_thread AND m.thread_connection_id = $3 AND m.thread_key = $4, false) AS own
+  FROM app.event e LEFT JOIN app.inbox_message m ON m.org_id = $1 AND m.id = e.event_id
+  WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.kind = 'MessageEvent' AND (e.event -> 'source')::text = '"user"' ORDER BY e.seq DESC LIMIT 1
+) h ON true
+LEFT JOIN LATERAL (
+  SELECT (e.event -> 'action' -> 'kind')::text AS kind, coalesce((e.event -> 'action' -> 'command')::text = '"view"', false) AS views
+  FROM app.event e WHERE h.own AND e.org_id = $1 AND e.conversation_id = $2 AND e.kind = 'ActionEvent' AND e.seq > h.seq ORDER BY e.seq DESC LIMIT 1
+) a ON true
+WHERE c.org_id = $1 AND c.id = $2`;
 
 /** As the kinds of JSON strings, since no text of the database holds a NUL that one may have. */
 const WORK = `

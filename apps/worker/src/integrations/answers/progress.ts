@@ -28,6 +28,14 @@ export interface WorkDone {
   readonly kinds: Readonly<Record<string, number>>;
 }
 
+/** What the agent of a conversation is at. */
+export interface StepNow {
+  readonly status: ConversationStatus;
+  readonly execution: ExecutionStatus;
+  /** Of its last action for what this thread asked; `view` of a file is one of its own. `null`: there is none. */
+  readonly kind: string | null;
+}
+
 export interface PullOfConversation {
   readonly number: number | null;
   readonly url: string | null;
@@ -86,6 +94,16 @@ const COUNTED: readonly (readonly [one: string, many: string, is: (kind: string)
   ['step in the browser', 'steps in the browser', (kind) => kind.startsWith('Browser')],
   ['call of a tool', 'calls of tools', (kind) => kind === 'MCPToolAction'],
 ];
+
+/** What the agent does now, of the same kinds. */
+const DOES = ['is running a command…', 'is changing files…', 'is looking at files…', 'is using the browser…', 'is calling a tool…'] as const;
+
+/** `null`: it does nothing. Without any detail of it, as the message that counts its steps. */
+export function statusOf({ status, execution, kind }: StepNow): string | null {
+  if (status === 'starting') return 'is starting…';
+  if (status !== 'working' || execution === 'waiting_for_confirmation') return null;
+  return DOES[COUNTED.findIndex(([, , is]) => kind !== null && is(kind))] ?? 'is working…';
+}
 
 function stepsOf({ kinds }: WorkDone): string {
   return COUNTED.flatMap(([one, many, is]) => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Actor, Passage, Reading, Thread, TriggerKind } from '../../intent.js';
 import type { ReadingContext } from '../../provider.js';
-import { pressOf } from './buttons.js';
 import { fields, id, list, maybe, moment, name, text } from '../../reading/fields.js';
 import { type EventReader, ignored, intent, lifecycle, reads, refusedActor, triggerOf } from '../../reading/reading.js';
+import { pressOf } from './buttons.js';
 
 /** Slack's own helper, which posts in every workspace. */
 const SLACKBOT = 'USLACKBOT';

@@ -61,6 +61,8 @@ export const slack: Provider = {
     calls: slackAnswers,
     reacts: true,
     buttons: true,
+    // Slack takes it away after two minutes.
+    status: { lastsMs: 90_000 },
     pace: { burst: 20, everyMs: 1_200 },
   },
 };

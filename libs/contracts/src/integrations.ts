@@ -122,7 +122,7 @@ export const IntegrationConnection = z.object({
   account: z.string().nullable(),
   /** The scheme that deliveries must be signed by; no other is taken. */
   signature: z.string(),
-  /** What to enter at the provider; `null`: deliveries come to the platform's own app. */
+  /** What to enter at the provider; `null`: deliveries come to the platform's own app, or over a socket that Slipway opens. */
   address: z.string().nullable(),
   own: OwnIdentity,
   settings: ConnectionSettings,

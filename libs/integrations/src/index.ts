@@ -41,6 +41,7 @@ export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOption
 export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
 export type { HookHealth, HookSettings, MadeHook, RepositoryHooks } from './calls/repository-hooks.js';
 export type { RightsAccess } from './calls/rights-access.js';
+export type { SocketAccess, SocketFrame } from './calls/socket-access.js';
 export type { Said, ThreadReading, ThreadSaid } from './calls/thread-reading.js';
 export { type Delivery, headerOf, type ReadDelivery } from './delivery.js';
 export type {

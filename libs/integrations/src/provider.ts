@@ -6,6 +6,7 @@ import type { DeliveryRereading } from './calls/delivery-rereading.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { RightsAccess } from './calls/rights-access.js';
+import type { SocketAccess } from './calls/socket-access.js';
 import type { ThreadReading } from './calls/thread-reading.js';
 import type { ConnectionOAuth } from './credentials/connection-oauth.js';
 import type { ReadDelivery } from './delivery.js';
@@ -80,6 +81,8 @@ export interface Provider {
   readonly tokens?: EnteredTokens;
   /** Webhooks of its apps, where they end by themselves. */
   readonly appHooks?: AppHooks;
+  /** How it delivers over a socket that we open; missing where it does not. */
+  readonly sockets?: SocketAccess;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
   /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */

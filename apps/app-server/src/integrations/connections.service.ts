@@ -238,6 +238,7 @@ export class ConnectionsService {
   private makeSecret(provider: Provider, signature: string): string {
     const scheme = provider.signatures[signature];
     if (scheme === undefined) throw new Error(`${provider.id} has no scheme ${signature}`);
+    if (scheme.kind === 'socket') throw invalid('webhookSecret', 'is required: it is the token by which the socket is opened');
     return makeWebhookSecret(scheme, randomBytes);
   }
 
@@ -255,7 +256,8 @@ export class ConnectionsService {
   }
 
   private toConnection(row: ConnectionRow): IntegrationConnection {
-    const address = row.platform ? null : new URL(`/api/integration/${row.provider}/events/${row.id}`, this.config.PUBLIC_URL).href;
+    const unaddressed = row.platform || this.providers.get(row.provider)?.signatures[row.signature]?.kind === 'socket';
+    const address = unaddressed ? null : new URL(`/api/integration/${row.provider}/events/${row.id}`, this.config.PUBLIC_URL).href;
     return {
       id: row.id,
       provider: row.provider,

@@ -38,6 +38,7 @@ import { CodeHosts } from './repositories/code-hosts.js';
 import { RepositoriesController } from './repositories/repositories.controller.js';
 import { RepositoriesService } from './repositories/repositories.service.js';
 import { RepositoryReferences } from './repositories/repository-references.js';
+import { SocketsService } from './sockets/sockets.service.js';
 import { SuggestedTasksController } from './suggested-tasks/suggested-tasks.controller.js';
 import { SuggestedTasksService } from './suggested-tasks/suggested-tasks.service.js';
 
@@ -61,6 +62,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
     private readonly repositories: RepositoriesService,
+    private readonly sockets: SocketsService,
   ) {
     // In this process alone: a delivery waits for the database and for nothing else.
     this.counters = new WindowCounters({ logger });
@@ -90,6 +92,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,
+        SocketsService,
         AppComeBack,
         AppRegistrationService,
         AppInstallationService,
@@ -139,8 +142,10 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
     const points = this.config.RATE_DELIVERIES_PER_MINUTE;
     const limit = { points, count: this.counters.counter('rate:deliveries', points, MINUTE_SECONDS) };
     const suggestions = new RepositorySuggestions(this.pool, this.repositories, this.logger);
+    const intake = new Intake(this.pool, this.envelope, targets, this.jobs, this.ids, this.clock, suggestions, limit);
+    this.sockets.start(intake);
     installIntakeRoutes(this.adapterHost.httpAdapter.getInstance(), {
-      intake: new Intake(this.pool, this.envelope, targets, this.jobs, this.ids, this.clock, suggestions, limit),
+      intake,
       targets,
       providers: this.providers,
       metrics: this.metrics,
@@ -149,7 +154,8 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
+    await this.sockets.close();
     this.counters.close();
   }
 }

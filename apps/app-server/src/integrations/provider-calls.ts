@@ -31,6 +31,11 @@ export class ProviderCalls implements OnApplicationShutdown {
     return this.made(baseUrl, authorization, (url, request) => this.dispatch.send(url, request, this.closing.signal), limits);
   }
 
+  /** A socket under the same guard. @throws SlipwayError `settings.url-refused` */
+  socket(url: string): ReturnType<ProviderDispatch['socket']> {
+    return this.dispatch.socket(url);
+  }
+
   /** Of the API with a connection's credential. A call that is refused for it is made once more where there is another by then. @param other asks for that one. */
   clientOf(
     baseUrl: string,

@@ -1,10 +1,13 @@
 import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
 import { Agent, fetch } from 'undici';
+import { type ClientOptions, WebSocket } from 'ws';
 import type { GitOutgoing } from './git-remote.js';
 import type { Outgoing } from './provider-client.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Longest frame of a socket. Bytes. */
+const MAX_FRAME_BYTES = 1024 * 1024;
 /** Connections under way at once to one provider. */
 const MAX_CONNECTIONS = 32;
 
@@ -23,6 +26,15 @@ export class ProviderDispatch {
     if (!named && (protocol !== 'https:' || isInsideLiteral(hostname))) throw refused();
     const answer = await fetch(url, { ...request, signal: AbortSignal.any([request.signal, signal]), dispatcher: named ? this.named : this.outside });
     return answer as unknown as Response;
+  }
+
+  /** A socket under the same guard: `wss:` to the internet. @throws SlipwayError `settings.url-refused`; as an `error` of the socket when a name turns out to lead inside. */
+  socket(url: string): WebSocket {
+    const parsed = URL.parse(url);
+    const named = parsed !== null && this.privateHosts.includes(parsed.host);
+    if (parsed === null || !(named ? ['ws:', 'wss:'] : ['wss:']).includes(parsed.protocol) || (!named && isInsideLiteral(parsed.hostname))) throw refused();
+    const options = { handshakeTimeout: CONNECT_TIMEOUT_MS, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, followRedirects: false };
+    return new WebSocket(parsed, { ...options, ...(named ? {} : { lookup: publicLookup(refused) }) } as ClientOptions);
   }
 
   async close(): Promise<void> {

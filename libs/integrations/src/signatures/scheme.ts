@@ -31,7 +31,7 @@ export type SignatureScheme =
   | { readonly kind: 'basic' }
   /** `Authorization: Bearer` with a JWT of HS256: says who calls, not what the body says, so what it is about is fetched again. */
   | { readonly kind: 'jwt-hs256'; readonly header: string }
-  /** A socket that we opened: the connection is the proof. */
+  /** A socket that we opened (`calls/socket-access.ts`): the connection is the proof. Nothing that comes by HTTP is believed. */
   | { readonly kind: 'socket' };
 
 /** Why a delivery is not believed. For the log alone: the caller learns none of it. */

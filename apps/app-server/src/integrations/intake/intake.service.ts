@@ -3,7 +3,15 @@ import { deliveryContext, type Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { type Delivery, type Provider, type ReadDelivery, type SignatureRefusal, signedTimeRefusal, verifySignature } from '@slipway/integrations';
+import {
+  type Delivery,
+  type Provider,
+  type ReadDelivery,
+  type SignatureRefusal,
+  type SignatureScheme,
+  signedTimeRefusal,
+  verifySignature,
+} from '@slipway/integrations';
 import { packDelivery, readBody, withoutSecrets } from '@slipway/integrations/deliveries';
 import type { WindowCounter } from '@slipway/queue';
 import type { Jobs } from '../../jobs/jobs.js';
@@ -56,24 +64,40 @@ export class Intake {
       return { outcome: 'challenge', answer: challenge.answer };
     }
     if (connection === null) return { outcome: 'unclaimed' };
+    return this.takeProved(provider, target.scheme, connection, delivery, read);
+  }
+
+  /** What a socket of a connection brought: the socket is its proof. @throws as `take` */
+  takeFromSocket(provider: Provider, connection: { readonly id: string; readonly orgId: string }, body: object): Promise<Taken> {
+    const delivery: Delivery = { headers: { 'content-type': 'application/json' }, raw: Buffer.from(JSON.stringify(body)) };
+    return this.takeProved(provider, { kind: 'socket' }, connection, delivery, readBody(delivery, false));
+  }
+
+  private async takeProved(
+    provider: Provider,
+    scheme: SignatureScheme,
+    connection: { readonly id: string; readonly orgId: string },
+    delivery: Delivery,
+    read: ReadDelivery,
+  ): Promise<Taken> {
     await this.assertRate(connection.id);
     const wanted = attempt(() => provider.choice?.suggestsFor(read) ?? null) ?? null;
     if (wanted !== null && provider.choice !== undefined)
       return { outcome: 'suggested', answer: provider.choice.suggestions(await this.suggestions.of(provider, connection, wanted.typed, wanted.actor)) };
-    const outcome = await this.keep(provider, target, connection, delivery, read);
+    const outcome = await this.keep(provider, scheme, connection, delivery, read);
     // Deleted since it was found.
     return outcome === 'gone' ? { outcome: 'refused', refusal: 'no-connection' } : { outcome };
   }
 
   private async keep(
     provider: Provider,
-    target: DeliveryTarget,
+    scheme: SignatureScheme,
     connection: { readonly id: string; readonly orgId: string },
     delivery: Delivery,
     read: ReadDelivery,
   ): Promise<'stored' | 'duplicate' | 'gone'> {
     const id = this.ids.uuid();
-    const packed = await packDelivery({ headers: withoutSecrets(delivery.headers, target.scheme), raw: delivery.raw });
+    const packed = await packDelivery({ headers: withoutSecrets(delivery.headers, scheme), raw: delivery.raw });
     const sealed = await this.envelope.seal(connection.orgId, packed, deliveryContext({ id, connectionId: connection.id }));
     const outcome = await takeDelivery(this.pool, connection.orgId, {
       id,

@@ -14,7 +14,7 @@ import { LimitsNotice } from './limits-notice.tsx';
 import { MadeConnection } from './made-connection.tsx';
 import { PlatformAppForm } from './platform-app-form.tsx';
 import { RegisterAppForm } from './register-app-form.tsx';
-import { guideOf } from './setup-steps.ts';
+import { guideOf, secretOf } from './setup-steps.ts';
 
 /** Connects a provider; then the same dialog shows the address and, once, the secret, with what to do with them. */
 export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQueryResult<IntegrationProviderList>; onClose: () => void; onMade: () => void }) {
@@ -118,6 +118,7 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
     onDone: onMade,
   });
   const { values } = form;
+  const secret = secretOf(guide, values.kind);
   return (
     <form {...form.props} className="flex flex-col gap-4">
       {guide.kinds.length > 1 ? (
@@ -160,7 +161,7 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
         </p>
       )}
       {guide.secret === 'theirs-first' ? (
-        <Field label={guide.secretName} hint={guide.secretHint} error={form.error('webhookSecret')}>
+        <Field label={secret.name} hint={secret.hint} error={form.error('webhookSecret')}>
           {(control) => (
             <Input
               {...control}

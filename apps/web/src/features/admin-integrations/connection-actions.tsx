@@ -14,7 +14,7 @@ import { useSession } from '../session/me.ts';
 import { ConnectionFields } from './connection-fields.tsx';
 import { changeOf, valuesOf } from './connection-values.ts';
 import { EnterSecret } from './made-connection.tsx';
-import { guideOf } from './setup-steps.ts';
+import { guideOf, secretOf } from './setup-steps.ts';
 
 interface Given {
   readonly connection: IntegrationConnection;
@@ -47,7 +47,7 @@ export function ConnectionActions({
           </IconButton>
         }
       >
-        {connection.address === null ? null : <MenuItem onSelect={() => setDoing('rotate')}>Replace the secret…</MenuItem>}
+        {connection.address === null && connection.signature !== 'socket' ? null : <MenuItem onSelect={() => setDoing('rotate')}>Replace the secret…</MenuItem>}
         <MenuItem onSelect={() => setDoing(isDisabled ? 'enable' : 'disable')}>{isDisabled ? 'Enable…' : 'Disable…'}</MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
           Delete…
@@ -103,7 +103,7 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
     },
   });
   const entered = () => {
-    toast(`${connection.name} has a new secret. The old one is taken for another 24 hours.`);
+    toast(`${connection.name} has a new secret.${connection.signature === 'socket' ? '' : ' The old one is taken for another 24 hours.'}`);
     onDone();
     onClose();
   };
@@ -131,8 +131,17 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
         </div>
       ) : (
         <div className="flex flex-col gap-4 p-4">
-          <p className="text-sm">{provider.name} makes the secret. The one that is set now is taken for another 24 hours.</p>
-          <EnterSecret connectionId={connection.id} label={guide.secretName} hint={guide.secretHint} onDone={entered} />
+          <p className="text-sm">
+            {connection.signature === 'socket'
+              ? `${provider.name} makes the token. Slipway opens its socket with the new one at once.`
+              : `${provider.name} makes the secret. The one that is set now is taken for another 24 hours.`}
+          </p>
+          <EnterSecret
+            connectionId={connection.id}
+            label={secretOf(guide, connection.kind).name}
+            hint={secretOf(guide, connection.kind).hint}
+            onDone={entered}
+          />
         </div>
       )}
     </Dialog>

@@ -131,11 +131,15 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
           </Fact>
         )}
       </dl>
-      {connection.address === null ? (
+      {connection.address === null && connection.signature !== 'socket' ? (
         <p className="text-sm text-ink-muted">Deliveries come through the app of this installation, which an operator has set up.</p>
       ) : (
         <>
-          <CopyLine label="Address" text={connection.address} />
+          {connection.address === null ? (
+            <p className="text-sm text-ink-muted">Deliveries come over a socket that Slipway opens. There is no address to enter.</p>
+          ) : (
+            <CopyLine label="Address" text={connection.address} />
+          )}
           {setup === undefined ? null : (
             <details open={connection.state === 'unverified' || undefined}>
               <summary className="cursor-pointer py-1 text-sm text-ink-muted">Steps at {provider?.name}</summary>

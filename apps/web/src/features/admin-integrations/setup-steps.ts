@@ -5,6 +5,9 @@ export type SecretSource = 'ours' | 'theirs-first' | 'theirs-after';
 export interface SetupKind {
   readonly kind: string;
   readonly label: string;
+  /** Where its secret is another than that of the provider's other kinds. */
+  readonly secretName?: string;
+  readonly secretHint?: string;
   /** What to do at the provider, in order. */
   readonly steps: readonly string[];
 }
@@ -137,6 +140,18 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
           'Install the app to the workspace and invite its bot to the channels where people ask for work.',
         ],
       },
+      {
+        kind: 'socket',
+        label: 'Socket Mode (Slack cannot reach Slipway)',
+        secretName: 'App-level token',
+        secretHint: 'In Slack, open the app, then Basic Information, App-Level Tokens: one with the scope connections:write. It begins with xapp-.',
+        steps: [
+          'At api.slack.com, open the app, then Socket Mode, and switch it on. Slack asks for no address then.',
+          'Under Event Subscriptions switch events on, and subscribe to the bot events app_mention, message.channels, message.groups and message.im.',
+          'Under Interactivity & Shortcuts switch interactivity on.',
+          'Install the app to the workspace and invite its bot to the channels where people ask for work. Slipway opens the socket within seconds, which makes this connection active.',
+        ],
+      },
     ],
   },
   jira: {
@@ -211,6 +226,12 @@ export function guideOf(provider: { readonly id: string; readonly connections: R
   if (known !== undefined) return { ...known, kinds: known.kinds.filter(({ kind }) => provider.connections.some((each) => each.kind === kind)) };
   const kinds = provider.connections.filter(({ signature }) => signature !== 'socket');
   return { secret: 'ours', secretName: 'Webhook secret', kinds: kinds.map(({ kind, name }) => ({ kind, label: name, steps: GENERAL_STEPS })) };
+}
+
+/** What the secret of a kind is called, and where it is found. */
+export function secretOf(guide: SetupGuide, kind: string): { readonly name: string; readonly hint: string | undefined } {
+  const own = guide.kinds.find((each) => each.kind === kind);
+  return { name: own?.secretName ?? guide.secretName, hint: own?.secretHint ?? guide.secretHint };
 }
 
 /** The steps of a connection that there is; the first kind's where its own has none. */

@@ -5,6 +5,7 @@ import { slackChoice } from './choice.js';
 import { SLACK_ACTIONS, SLACK_EVENTS } from './events.js';
 import { slackLinking } from './linking.js';
 import { slackOAuth } from './oauth.js';
+import { slackSocket } from './socket.js';
 import { slackTokens } from './tokens.js';
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -14,7 +15,10 @@ export const slack: Provider = {
   name: 'Slack',
   does: ['chat'],
   host: 'slack.com',
-  connections: [{ kind: 'app', name: 'Slack app from a manifest', signature: 'v0' }],
+  connections: [
+    { kind: 'app', name: 'Slack app from a manifest', signature: 'v0' },
+    { kind: 'socket', name: 'Socket Mode', signature: 'socket' },
+  ],
   signatures: {
     v0: {
       kind: 'hmac-sha256',
@@ -25,6 +29,7 @@ export const slack: Provider = {
       signed: [{ text: 'v0:' }, { header: 'x-slack-request-timestamp' }, { text: ':' }, 'body'],
       time: { from: { header: 'x-slack-request-timestamp' }, unit: 's', toleranceS: 300 },
     },
+    socket: { kind: 'socket' },
   },
   maxBytes: 1024 * 1024,
   form: true,
@@ -52,6 +57,7 @@ export const slack: Provider = {
     }
     return readerOf(SLACK_ACTIONS, type)?.(body, context) ?? ignored('event-not-followed', plainName(type) ?? '');
   },
+  sockets: slackSocket,
   choice: slackChoice,
   places: { kind: 'channel', of: ({ channel }) => [channel] },
   // One message a second and channel; an edit is one, too.

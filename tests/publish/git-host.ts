@@ -71,6 +71,8 @@ export interface GitHost {
   /** A file that says who owns what, and as what it is refused. */
   readonly owners: string;
   readonly ownersShown: string;
+  /** Where a repository keeps its text for pull requests. */
+  readonly template: string;
   /** A file that CI reads, as what it is refused, and a command of a shell that writes it. */
   readonly ciFile: string;
   readonly ci: string;

@@ -15,7 +15,13 @@ export async function startGiteaHost(): Promise<GitHost> {
   };
   return {
     ...{ provider: 'gitea', kind: 'token', url: gitea.url, owner: await accountOf(ada), gitUser: 'slipway', draft: 'WIP: ', sign: '#' },
-    ...{ owners: '.gitea/CODEOWNERS', ownersShown: '.gitea/CODEOWNERS', ciFile: '.gitea/workflows/x.yml', ci: '.gitea/workflows' },
+    ...{
+      owners: '.gitea/CODEOWNERS',
+      ownersShown: '.gitea/CODEOWNERS',
+      template: '.gitea/PULL_REQUEST_TEMPLATE.md',
+      ciFile: '.gitea/workflows/x.yml',
+      ci: '.gitea/workflows',
+    },
     writesCi: 'mkdir -p .gitea/workflows && echo "on: push" > .gitea/workflows/x.yml',
     noreply: ({ login }) => `${login}@noreply.127.0.0.1`,
     token: () => ada.createToken('slipway', ['write:repository', 'write:issue']),

@@ -12,7 +12,13 @@ export async function startGitLabHost(): Promise<GitHost & { readonly gitlab: Sc
   return {
     gitlab,
     ...{ provider: 'gitlab', kind: 'access-token', url: gitlab.url, owner: accountOf(ada), gitUser: 'oauth2', draft: 'Draft: ', sign: '#' },
-    ...{ owners: '.gitlab/CODEOWNERS', ownersShown: '.gitlab', ciFile: '.gitlab-ci.yml', ci: '.gitlab-ci.yml' },
+    ...{
+      owners: '.gitlab/CODEOWNERS',
+      ownersShown: '.gitlab',
+      template: '.gitlab/merge_request_templates/Default.md',
+      ciFile: '.gitlab-ci.yml',
+      ci: '.gitlab-ci.yml',
+    },
     writesCi: 'echo "x: {script: true}" > .gitlab-ci.yml',
     noreply: ({ id, login }) => `${id}-${login}@users.noreply.127.0.0.1`,
     // As a project access token: of a user of its own.

@@ -58,10 +58,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         [open.orgId, host, id, open.person.me.id, login, git.provider],
       );
     };
-    const repository = (repositoryName: string, isPrivate = false): Promise<HostRepository> =>
+    const repository = (repositoryName: string, isPrivate = false, files: Record<string, string> = {}): Promise<HostRepository> =>
       git.repository({
         name: repositoryName,
-        files: { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n' },
+        files: { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n', ...files },
         webhook: { url: made.connection.address ?? '', secret: made.webhookSecret ?? '' },
         private: isPrivate,
       });
@@ -90,10 +90,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       return seen('the publish has ended', talk, (now) => now.publish === 'done' || now.publish === 'failed');
     };
     it('opens one pull request of its commits and of what is not committed, and updates it after more work', async () => {
-      const repo = await repository('one');
+      const repo = await repository('one', false, { [git.template]: '<!-- Thank you -->\n## What\n\n## Tests\n\n- [ ] Read the rules\n' });
       const talk = await work(repo, [
         terminal('echo "export const total = 2;" > total.js && git commit -qam "Count to two"'),
-        terminal('echo new > new.txt'),
+        terminal('echo new > new.txt && test -s new.txt'),
         finish('The total is right. @ada should see ![it](https://evil.example/x.png) <!-- hidden -->'),
       ]);
       const first = await publish(talk);
@@ -112,7 +112,8 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const body = pull?.body ?? '';
       expect(body).toContain(`${open.url}/${open.orgId}/conversations/${talk.id}`);
       expect(body).toContain(`<!-- slipway:${talk.id} -->`);
-      expect(body).toContain('The total is right.');
+      // In the sections of the repository, by what the log has.
+      expect(body).toMatch(/^## What\n\nThe total is right\.[\s\S]*## Tests\n\nCommands [\s\S]*test -s new\.txt`: exit code 0[\s\S]*- \[ \] Read the rules/);
       expect(body).not.toMatch(/@ada|!\[|hidden/);
       const [last, before, base] = await repo.commits(first.branch ?? '');
       expect(last).toMatchObject({ authorName: open.person.me.name, authorEmail: git.noreply(ada) });
@@ -202,13 +203,13 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     it('adversary: an agent that changes CI or owners has nothing pushed until a person has looked', async () => {
       const repo = await repository('four');
       const talk = await work(repo, [
-        terminal(`${git.writesCi} && git add -A && git commit -qm ci`),
+        terminal(`${git.writesCi} && mkdir lib && echo x > lib/AGENTS.md && git add -A && git commit -qm ci`),
         terminal(`git rm -q ${git.owners} && git commit -qm owners`),
         finish(),
       ]);
       expect(await publish(talk)).toMatchObject({
         publish: 'failed',
-        problem: { code: 'pull-request.protected-paths', detail: `The changes touch ${git.ci}, ${git.ownersShown}.` },
+        problem: { code: 'pull-request.protected-paths', detail: `The changes touch ${git.ci}, ${git.ownersShown}, lib/AGENTS.md.` },
       });
       expect((await repo.branches()).length).toBe(1);
       expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({ publish: 'done', number: expect.any(Number) });

@@ -47,6 +47,11 @@ export class BareRepository {
     return this.asked('merge-base', one, other);
   }
 
+  /** `null`: no such file. */
+  blob(hash: string): Promise<string | null> {
+    return this.asked('cat-file', 'blob', hash);
+  }
+
   /** `null`: no such folder. */
   async tree(commit: string, folder: string): Promise<readonly TreeEntry[] | null> {
     const said = await this.asked('ls-tree', '-z', `${commit}:${folder}`);

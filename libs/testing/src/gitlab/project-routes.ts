@@ -40,6 +40,13 @@ export const projectRoutes: readonly Route[] = [
     },
   },
   {
+    at: 'GET /repository/blobs/*',
+    answer: async ({ project, parts: [sha = ''] }) => {
+      const text = await project.repository.blob(sha);
+      return text === null ? missing('Blob') : [200, { size: Buffer.byteLength(text), encoding: 'base64', content: Buffer.from(text).toString('base64'), sha }];
+    },
+  },
+  {
     at: 'GET /repository/merge_base',
     answer: async ({ project, query }) => {
       const [one = '', other = ''] = query.getAll('refs[]');

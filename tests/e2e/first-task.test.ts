@@ -13,6 +13,7 @@ import { answerTheAgent } from './approval.ts';
 import { findChromium, launchChromium, seriousViolations } from './browser.ts';
 import { editTheFiles } from './files.ts';
 import { workInTheTerminal } from './own-terminal.ts';
+import { readTheTrace } from './trace-tab.ts';
 
 const run = promisify(execFile);
 const executable = findChromium();
@@ -185,6 +186,8 @@ describe('a person in a browser', {
   step('lets the agent ask first, says no with a reason, then yes', () =>
     answerTheAgent({ page, status: (name) => status(name).waitFor({ timeout: 30_000 }), axeClean }),
   );
+
+  step('reads in the trace what took long', () => readTheTrace({ page, axeClean }));
 
   step('pauses, resumes on a sandbox with the same workspace, and still sees the changes', async () => {
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Count to 30');

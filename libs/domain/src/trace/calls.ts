@@ -25,7 +25,7 @@ export function addCalls(conversationId: string, turns: readonly TurnCopy[], cal
     const turn = match?.turn ?? turnAt(turns, Date.parse(call.at));
     if (turn === undefined) continue;
     if (call.purpose === 'agent' && !traceIds.has(turn)) traceIds.set(turn, call.traceId);
-    place(turn, chatOfLedger(conversationId, call, match?.entry.seq ?? null), call.purpose);
+    place(turn, chatOfLedger(conversationId, call, match?.entry ?? null), call.purpose);
   }
   return traceIds;
 }
@@ -47,7 +47,7 @@ class ToldCalls {
 
   /** The same tokens, told soonest after the call's end. */
   take(call: TraceCall): { readonly turn: TurnCopy; readonly entry: LoggedEntry } | null {
-    if (call.status !== 'ok') return null;
+    if (call.status === 'failed') return null;
     const end = Date.parse(call.at) + call.latencyMs;
     const list = this.byTokens.get(`${call.prompt}/${call.completion}`) ?? [];
     // Entries are in the order of the log, and calls come in their order: what was taken is in front.
@@ -93,14 +93,15 @@ function covers(draft: Draft, at: number): boolean {
   return draft.start - SLACK_MS <= at && (draft.end === null || at <= draft.end);
 }
 
-function chatOfLedger(conversationId: string, call: TraceCall, seq: number | null): Draft {
+/** @param told what the log has of it: a reader that hangs up once it has the answer is aborted for the gateway, and was answered all the same. */
+function chatOfLedger(conversationId: string, call: TraceCall, told: LoggedEntry | null): Draft {
   const start = Date.parse(call.at);
-  const failure = call.status === 'ok' ? null : (call.errorCode ?? `model.${call.status}`);
+  const failure = call.status === 'ok' || told !== null ? null : (call.errorCode ?? `model.${call.status}`);
   return {
     id: spanId(conversationId, call.id, 'chat'),
     kind: 'chat',
     name: spanName('chat', call.model),
-    seq,
+    seq: told?.seq ?? null,
     start,
     end: start + Math.round(call.latencyMs),
     status: failure === null ? 'ok' : 'error',

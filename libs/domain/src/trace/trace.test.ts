@@ -102,6 +102,16 @@ describe('the trace of a log', () => {
     expect(outline(trace(events))).toEqual(['conversation turn running', '  invoke_agent agent running', '    chat m 400']);
   });
 
+  it('takes a call whose answer the log has for answered, though the agent hung up before its end', () => {
+    const events = log(
+      message('a'),
+      status('running'),
+      update({ key: 'stats', call: { model: 'm', usage: 'agent', latencyMs: 400, prompt: 101, completion: 10, cached: 0, cost: '0.5' } }),
+    );
+    const calls = [call(1, BEGIN + 1_200, 700, { status: 'aborted' }), call(2, BEGIN + 1_950, 10, { status: 'aborted' })];
+    expect(outline(trace(events, { calls })).slice(2)).toEqual(['    chat demo 700', '    chat demo 10 model.aborted']);
+  });
+
   it('tells the wait for a person from the work of the tool', () => {
     const events = log(
       message('a'),

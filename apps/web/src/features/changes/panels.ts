@@ -8,6 +8,7 @@ import { Details } from './details.tsx';
 const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
 const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').then((module) => module.TerminalPanel), { ssr: false });
 const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
+const TracePanel = dynamic(() => import('../trace/trace-panel.tsx').then((module) => module.TracePanel), { ssr: false });
 
 /** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
 interface Panel {
@@ -26,5 +27,6 @@ export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
   { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
+  { value: 'trace', label: 'Trace', needs: null, Body: TracePanel },
   { value: 'details', label: 'Details', needs: null, Body: Details },
 ];

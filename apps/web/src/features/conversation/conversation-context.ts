@@ -3,6 +3,7 @@ import type { Conversation } from '@slipway/contracts';
 import { createContext, use, useSyncExternalStore } from 'react';
 import type { ConversationStore, Slice } from './conversation-store.ts';
 import type { ConversationView } from './conversation-view.ts';
+import type { Reveal } from './reveal.ts';
 
 /** What the parts of one conversation page share; stable for the life of the page. */
 export interface ConversationScope {
@@ -12,6 +13,8 @@ export interface ConversationScope {
   readonly orgId: string;
   /** Which rows the person opened or closed: a row that scrolls away and back stays as it was. */
   readonly openRows: Map<string, boolean>;
+  /** Brings a position of the log into sight. */
+  readonly reveal: Reveal;
 }
 export const ConversationContext = createContext<ConversationScope | null>(null);
 

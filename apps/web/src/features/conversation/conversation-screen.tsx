@@ -15,6 +15,7 @@ import { ConversationContext } from './conversation-context.ts';
 import { ConversationHeader } from './conversation-header.tsx';
 import { ConversationStore, type Schedule } from './conversation-store.ts';
 import { MessageComposer } from './message-composer.tsx';
+import { Reveal } from './reveal.ts';
 import { RowRenderer } from './rows/row-renderer.ts';
 import { RowView } from './rows/row-view.tsx';
 import { TimelineList } from './timeline-list.tsx';
@@ -35,7 +36,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
   const [{ scope, gaps }] = useState(() => {
     const gaps = new EventTarget();
     const store = new ConversationStore(snapshot, beforePaint, () => gaps.dispatchEvent(new Event('gap')));
-    return { gaps, scope: { store, conversation: snapshot, orgId: org.id, openRows: new Map<string, boolean>() } };
+    return { gaps, scope: { store, conversation: snapshot, orgId: org.id, openRows: new Map<string, boolean>(), reveal: new Reveal() } };
   });
   useSocket(scope.store, org.id, snapshot.id, gaps);
   const history = useHistoryPages(scope.store, org.id, snapshot.id);

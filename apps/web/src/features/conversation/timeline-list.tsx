@@ -1,5 +1,5 @@
 'use client';
-import { Button } from '@slipway/ui';
+import { Button, cn } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -12,6 +12,7 @@ import { RowView } from './rows/row-view.tsx';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
+import { useReveal } from './use-reveal.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
@@ -113,6 +114,12 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
   }, [rows, loadOlder]);
 
+  const revealed = useReveal(history, (index) => {
+    following.current = false;
+    setLeftAt(store.view.get().lastSeq);
+    virtualizer.scrollToIndex(index, { align: 'start' });
+  });
+
   const fresh = leftAt === null ? 0 : countAfter(rows, leftAt);
   const toEnd = () => {
     following.current = true;
@@ -152,7 +159,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
                 key={item.key}
                 ref={virtualizer.measureElement}
                 data-index={item.index}
-                className="absolute inset-x-0 top-0 px-4 md:px-6"
+                className={cn('absolute inset-x-0 top-0 px-4 md:px-6', row !== undefined && row.key === revealed && 'rounded-md bg-accent-soft')}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 {row ? <RowView row={row} /> : <LiveEdge shown={tail} />}

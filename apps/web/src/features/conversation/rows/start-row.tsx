@@ -11,21 +11,11 @@ import { useStored } from '../../../browser/stored.ts';
 import { type Draft, draftKey } from '../../home/draft.ts';
 import { useSession } from '../../session/me.ts';
 import { useConversation, useView } from '../conversation-context.ts';
+import { START_NAMES } from '../start-words.ts';
 import type { RowOf } from '../timeline-row.ts';
 import { useLifecycle } from '../use-lifecycle.ts';
 import { Disclosure } from './disclosure.tsx';
 
-const NAMES: Record<StartStep['status'], string> = {
-  WORKING: 'Take the task',
-  WAITING_FOR_SANDBOX: 'Get a sandbox',
-  PREPARING_REPOSITORY: 'Prepare the repository',
-  RUNNING_SETUP_SCRIPT: 'Run the setup script',
-  SETTING_UP_GIT_HOOKS: 'Set up git hooks',
-  SETTING_UP_SKILLS: 'Read instructions and skills',
-  STARTING_CONVERSATION: 'Start the agent',
-  READY: 'Ready',
-  ERROR: 'Start failed',
-};
 /** A running step that says nothing for this long is explained. Milliseconds. */
 const SLOW_MS = 60_000;
 
@@ -50,7 +40,7 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
         failed ? (
           <span className="text-bad">Start{again} failed</span>
         ) : running ? (
-          `Starting${again}: ${current ? NAMES[current.status].toLowerCase() : 'waiting'}`
+          `Starting${again}: ${current ? START_NAMES[current.status].toLowerCase() : 'waiting'}`
         ) : (
           `Started${again}: ${work.length} ${work.length === 1 ? 'step' : 'steps'}`
         )
@@ -76,7 +66,7 @@ function StartStepLine({ step }: { step: StartStep }) {
         <StepMark state={step.state} />
       </span>
       <span className="min-w-0 flex-1">
-        <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{NAMES[step.status]}</span>
+        <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{START_NAMES[step.status]}</span>
         {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
         {step.state === 'running' && step.queue ? <WaitExits queue={step.queue} /> : null}
         {step.state === 'running' && step.detail === undefined && elapsed !== undefined && elapsed > SLOW_MS ? (

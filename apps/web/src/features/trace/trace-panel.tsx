@@ -1,0 +1,84 @@
+'use client';
+import type { ConversationTrace } from '@slipway/contracts';
+import { Button, EmptyState, SkeletonLines } from '@slipway/ui';
+import { useState } from 'react';
+import { useAddressValue } from '../../browser/address.ts';
+import { duration } from '../../browser/format.ts';
+import { useMedia, WIDE } from '../../browser/media.ts';
+import { useConversation } from '../conversation/conversation-context.ts';
+import { Failed } from '../frame/failed.tsx';
+import { PART_COLOURS } from './part-colours.ts';
+import { TraceTree } from './trace-tree.tsx';
+import { PART_NAMES, partsOf, summaryOf, totalsOf } from './trace-words.ts';
+import { useTrace } from './use-trace.ts';
+
+/** Where the time and the money of a conversation went: what took long in a line, then each turn as a waterfall. */
+export function TracePanel() {
+  /** Where earlier parts began, the first at 0. */
+  const [parts, setParts] = useState<readonly number[]>([0]);
+  const after = parts.at(-1) ?? 0;
+  const { data, error, refetch, isPlaceholderData } = useTrace(after);
+  const show = useShowInTimeline();
+  if (data === undefined)
+    return error ? (
+      <Failed error={error} retry={() => void refetch()} className="m-4" />
+    ) : (
+      <div role="status" aria-label="Loading the trace" className="p-4">
+        <SkeletonLines />
+      </div>
+    );
+  if (data.spans.length === 0)
+    return <EmptyState title="No trace yet">Once the first message is sent, its start, model calls and tools are here with time, tokens and cost.</EmptyState>;
+  return (
+    <div className="@container flex h-full min-h-0 flex-col">
+      <Head trace={data} failed={error !== null} />
+      <TraceTree trace={data} show={show} />
+      {parts.length > 1 || data.nextAfter !== null ? (
+        <nav aria-label="Parts of the trace" className="flex shrink-0 items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-ink-muted">
+          <Button size="small" disabled={parts.length === 1} onClick={() => setParts(parts.slice(0, -1))}>
+            Earlier
+          </Button>
+          <span>Part {parts.length} of a long trace</span>
+          <Button
+            size="small"
+            disabled={data.nextAfter === null || isPlaceholderData}
+            onClick={() => data.nextAfter !== null && setParts([...parts, data.nextAfter])}
+          >
+            Later
+          </Button>
+        </nav>
+      ) : null}
+    </div>
+  );
+}
+
+function Head({ trace, failed }: { trace: ConversationTrace; failed: boolean }) {
+  const parts = partsOf(trace.turns);
+  return (
+    <section aria-label="What took long" className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm">
+      <p className="font-medium">{summaryOf(trace)}</p>
+      <p className="text-xs text-ink-muted tabular-nums">{totalsOf(trace.turns)}</p>
+      <ul aria-label="Time by part" className="flex flex-wrap gap-x-4 gap-y-1 text-xs tabular-nums">
+        {parts.map(({ part, ms }) => (
+          <li key={part} className="flex items-center gap-1.5">
+            <span aria-hidden className={`size-2.5 rounded-sm ${PART_COLOURS[part]}`} />
+            {PART_NAMES[part]} <span className="text-ink-muted">{duration(ms)}</span>
+          </li>
+        ))}
+      </ul>
+      {trace.calls === 'log' ? <p className="text-xs text-warn">The model gateway does not answer. Calls and costs are what the agent wrote down.</p> : null}
+      {failed ? <p className="text-xs text-warn">The trace could not be read again. This is how it was.</p> : null}
+    </section>
+  );
+}
+
+/** Brings the row of a position into sight. On a narrow screen the panel covers the timeline, so it gives way. */
+function useShowInTimeline(): (seq: number) => void {
+  const { reveal } = useConversation();
+  const [, setTab] = useAddressValue('tab');
+  const wide = useMedia(WIDE);
+  return (seq) => {
+    if (!wide) setTab(null);
+    reveal.ask(seq);
+  };
+}

@@ -101,12 +101,14 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
       observation(tool, 'a NUL \u0000, half a pair \ud800, \\u0000 and "quotes"'),
       { kind: 'ObservationEvent', action_id: 5 },
       state('start_task', 'no step'),
+      state('execution_status', 'x'.repeat(100_000)),
+      { ...action(randomUUID()), tool_name: 'y'.repeat(100_000), timestamp: 'z'.repeat(100_000) },
       state('execution_status', 'finished'),
     ]);
     ledger.set(id, [call(BEGIN + 21)]);
     const trace = await read(id);
     expect(names(trace)).toEqual(['conversation turn ok', 'start ok', 'start WORKING ok', 'invoke_agent agent ok', 'chat demo ok', 'execute_tool terminal ok']);
-    expect(trace).toMatchObject({ calls: 'ledger', truncated: false, nextAfter: null, upto: 9 });
+    expect(trace).toMatchObject({ calls: 'ledger', truncated: false, nextAfter: null, upto: 11 });
     expect(trace.turns).toMatchObject([{ title: 'Fix the "login" test', traceId: 'ab'.repeat(16), calls: 1, costUsd: '0.01' }]);
     expect(asked).toContain(`${person.orgId}/${id}`);
   });

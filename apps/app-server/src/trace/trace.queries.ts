@@ -28,12 +28,13 @@ const TITLE_JSON = 400;
 /** JSON that Postgres can read. Its functions refuse the escapes of NUL and of half a surrogate pair, which what tools print has: `\u` becomes `/u`, and `\\u` becomes `\/u`, a slash too. */
 const readable = (column: string): string => `replace(${column}::text, '\\u', '/u')::json`;
 
+/** A sandbox writes what it likes: a piece that is longer than any of its kind does not leave the database. Bytes. */
+const within = (bytes: number, piece: string): string => `CASE WHEN octet_length((${piece})::text) <= ${bytes} THEN ${piece} END`;
+/** Longest value of a state update; a start step has up to 4,000 characters of words. Bytes. */
+const MAX_VALUE = 20_000;
+
 /** Of what was printed or written nothing leaves the database but the first words of a message. */
-const PIECES = `e.seq, e.epoch, e.event_id, e.kind, x.timestamp AS at, x.source, x.tool_name AS tool, x.tool_call_id, x.action_id, x.code, x.key,
-  x.observation->'is_error' AS failed,
-  coalesce(left(to_json(left(m.text, ${TITLE_JSON}))::text, ${TITLE_JSON}), left((x.llm_message->'content'->0->'text')::text, ${TITLE_JSON})) AS title,
-  m.created_at AS sent_at, m.trace_id,
-  CASE x.key::text
+const VALUE = `CASE x.key::text
     WHEN '"execution_status"' THEN x.value
     WHEN '"start_task"' THEN x.value
     WHEN '"confirmation"' THEN json_build_object('accepted', x.value->'accepted', 'action_ids', x.value->'action_ids')
@@ -41,7 +42,12 @@ const PIECES = `e.seq, e.epoch, e.event_id, e.kind, x.timestamp AS at, x.source,
     WHEN '"sub_agent"' THEN json_build_object('task_id', x.value->'task_id', 'action_id', x.value->'action_id', 'subagent', x.value->'subagent',
       'id', x.value->'event'->'id', 'kind', x.value->'event'->'kind', 'timestamp', x.value->'event'->'timestamp', 'tool_name', x.value->'event'->'tool_name',
       'tool_call_id', x.value->'event'->'tool_call_id', 'inner_action_id', x.value->'event'->'action_id', 'is_error', x.value->'event'->'observation'->'is_error')
-  END AS value`;
+  END`;
+const PIECES = `e.seq, e.epoch, e.event_id, e.kind, ${within(100, 'x.timestamp')} AS at, ${within(100, 'x.source')} AS source, ${within(1_000, 'x.tool_name')} AS tool,
+  ${within(1_000, 'x.tool_call_id')} AS tool_call_id, ${within(100, 'x.action_id')} AS action_id, ${within(200, 'x.code')} AS code, ${within(100, 'x.key')} AS key,
+  ${within(10, "x.observation->'is_error'")} AS failed,
+  coalesce(left(to_json(left(m.text, ${TITLE_JSON}))::text, ${TITLE_JSON}), left((x.llm_message->'content'->0->'text')::text, ${TITLE_JSON})) AS title,
+  m.created_at AS sent_at, m.trace_id, ${within(MAX_VALUE, VALUE)} AS value`;
 const FROM = `app.event e
   LEFT JOIN app.inbox_message m ON m.org_id = e.org_id AND m.id = e.event_id AND e.kind = 'MessageEvent'
   CROSS JOIN LATERAL json_to_record(${readable('e.event')}) AS x(timestamp json, source json, tool_name json, tool_call_id json, action_id json, code json,

@@ -215,6 +215,20 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({ publish: 'done', number: expect.any(Number) });
     });
 
+    it('adversary: changes of CI are published as they were when they were allowed, and an agent that changes them since is asked about again', async () => {
+      const repo = await repository('allowed');
+      const talk = await work(repo, [terminal(`${git.writesCi} && git add -A && git commit -qm CI`), finish()]);
+      const { problem: seen } = await publish(talk);
+      expect(seen).toMatchObject({ code: 'pull-request.protected-paths', protectedChanges: expect.stringMatching(/^[0-9a-f]{64}$/) });
+      const allowed = { allowProtectedPaths: true, protectedChanges: seen?.protectedChanges ?? '' };
+      await goOn(talk, [terminal(`echo "on: [push, schedule]" > ${git.ciFile}`), finish()]);
+      const { problem: changed } = await publish(talk, allowed);
+      expect(changed).toMatchObject({ code: 'pull-request.protected-paths', detail: expect.stringContaining('has changed them since they were allowed') });
+      expect([changed?.protectedChanges === seen?.protectedChanges, (await repo.branches()).length]).toEqual([false, 1]);
+      await goOn(talk, [terminal('echo more >> total.js'), finish()]);
+      expect(await publish(talk, { ...allowed, protectedChanges: changed?.protectedChanges ?? '' })).toMatchObject({ publish: 'done', problem: null });
+    });
+
     it('adversary: a sandbox that names a base commit which has its change of CI already gets nothing pushed', async () => {
       const repo = await repository('claimed');
       const hidden = await repo.commit({ message: 'Never merged', files: { [git.ciFile]: 'on: push\n' }, newBranch: 'outside' });

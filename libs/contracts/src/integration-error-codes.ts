@@ -240,7 +240,7 @@ export const INTEGRATION_ERRORS = {
     status: 403,
     title: 'The changes need a person’s look before they are pushed',
     retry: 'never',
-    nextStep: 'Look at the files that the detail names, and publish with allowProtectedPaths if they are fine.',
+    nextStep: 'Look at the files that the detail names, and publish with allowProtectedPaths and protectedChanges of this problem if they are fine.',
   },
   'pull-request.branch-moved': {
     status: 409,

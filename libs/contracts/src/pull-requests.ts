@@ -71,6 +71,8 @@ export const PullRequestProblem = z.object({
   detail: z.string(),
   nextStep: z.string(),
   at: z.iso.datetime(),
+  /** Of `pull-request.protected-paths`: names what stands at the protected paths now. Goes back with `allowProtectedPaths`. */
+  protectedChanges: z.string().nullable().default(null),
 });
 export type PullRequestProblem = z.infer<typeof PullRequestProblem>;
 
@@ -141,6 +143,14 @@ export const PublishPullRequest = z.strictObject({
   draft: z.boolean().default(true),
   /** A person has looked at changes of CI, owners or agents' instructions; without it these are not published. */
   allowProtectedPaths: z.boolean().default(false),
+  /**
+   * `protectedChanges` of the problem that the person has seen: the permission is for these changes. If the agent has changed them since, nothing is published and the problem is
+   * said anew. Under four eyes a permission without it is refused.
+   */
+  protectedChanges: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'is none of a problem')
+    .optional(),
 });
 export type PublishPullRequest = z.infer<typeof PublishPullRequest>;
 

@@ -3,6 +3,8 @@ import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const HOST = '127.0.0.1:9';
+/** As the worker names changes that it has refused. */
+const SEEN = { allowProtectedPaths: true, protectedChanges: 'a'.repeat(64) };
 
 describe('a publish that allows changes of protected paths', () => {
   let app: ConversationApp;
@@ -53,17 +55,27 @@ describe('a publish that allows changes of protected paths', () => {
       scopes: ['conversation:read', 'pull-request:write'],
       serviceAccountId: account.body.id,
     });
-    expect(await publish(ada, id, { allowProtectedPaths: true })).toBe('403 conversation.four-eyes');
-    expect(await publish(null, id, { allowProtectedPaths: true }, { authorization: `Bearer ${key.body.token}` })).toBe('403 conversation.four-eyes');
+    expect(await publish(ada, id, SEEN)).toBe('403 conversation.four-eyes');
+    expect(await publish(null, id, SEEN, { authorization: `Bearer ${key.body.token}` })).toBe('403 conversation.four-eyes');
     // What touches no protected path is the git host's to have reviewed.
     expect(await publish(ada, id, {})).toBe('202');
-    expect(await publish(bob, id, { allowProtectedPaths: true })).toBe('202');
+    expect(await publish(bob, id, SEEN)).toBe('202');
   });
 
   it('adversary: is not taken of who has written to the agent in somebody else’s conversation', async () => {
     await fourEyes(true);
     const id = await conversation();
     expect((await app.http(bob, 'POST', app.path(ada, id, '/messages'), { text: 'and change the workflow' })).status).toBeLessThan(300);
+    expect(await publish(bob, id, SEEN)).toBe('403 conversation.four-eyes');
+  });
+
+  it('adversary: under four eyes is for changes that the second user names, and for no others', async () => {
+    await fourEyes(true);
+    const id = await conversation();
     expect(await publish(bob, id, { allowProtectedPaths: true })).toBe('403 conversation.four-eyes');
+    expect(await publish(bob, id, { ...SEEN, protectedChanges: 'whatever' })).toMatch(/^400 /);
+    expect(await publish(bob, id, SEEN)).toBe('202');
+    const { rows } = await app.owner.query<{ wanted: object }>('SELECT wanted FROM app.pull_request WHERE conversation_id = $1', [id]);
+    expect(rows[0]?.wanted).toMatchObject(SEEN);
   });
 });

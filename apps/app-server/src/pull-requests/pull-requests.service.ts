@@ -69,7 +69,7 @@ export class PullRequestsService {
       if (sandbox.baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
       if (reachSandbox(this.keys, id, sandbox, ['run']) === null)
         throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
-      if (body.allowProtectedPaths) await this.assertMayAllow(client, caller, id);
+      if (body.allowProtectedPaths) await this.assertMayAllow(client, caller, id, body.protectedChanges);
       const page = new URL(`/${orgId}/conversations/${id}`, this.config.PUBLIC_URL).href;
       const wanted = { ...body, by: { kind: actor.kind, id: actor.id, label: actor.label }, page, at: this.clock.now().toISOString() };
       const made = await requestPublish(client, orgId, { id: this.ids.uuid(), conversationId: id, place, wanted });
@@ -77,7 +77,9 @@ export class PullRequestsService {
       const detail = {
         repository: `${made.host}/${made.repository}`,
         pullRequest: made.id,
-        ...(body.allowProtectedPaths ? { allowProtectedPaths: true } : {}),
+        ...(body.allowProtectedPaths
+          ? { allowProtectedPaths: true, ...(body.protectedChanges === undefined ? {} : { protectedChanges: body.protectedChanges }) }
+          : {}),
       };
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'pull-request.publish', target: id, detail }));
       return made;
@@ -158,7 +160,7 @@ export class PullRequestsService {
   }
 
   /** What is at protected paths runs with the repository's own rights as soon as it is pushed: under four eyes it needs who approves an action. */
-  private async assertMayAllow(client: PoolClient, { orgId, actor }: Principal, id: string): Promise<void> {
+  private async assertMayAllow(client: PoolClient, { orgId, actor }: Principal, id: string, seen: string | undefined): Promise<void> {
     if (!(await readOrgSettings(client, orgId)).fourEyes) return;
     if (actor.kind !== 'user')
       throw new SlipwayError('conversation.four-eyes', 'In this organization only users allow changes of protected paths; a service account does not.');
@@ -166,6 +168,12 @@ export class PullRequestsService {
       throw new SlipwayError(
         'conversation.four-eyes',
         'In this organization nobody allows changes of protected paths that an agent made for them: somebody else has to.',
+      );
+    // The agent may go on: without a name the permission would be for whatever it writes until the worker comes.
+    if (seen === undefined)
+      throw new SlipwayError(
+        'conversation.four-eyes',
+        'In this organization a permission is for the changes that were seen: publish without it first, look at the files, and send protectedChanges of the problem with it.',
       );
   }
 

@@ -3,7 +3,17 @@ import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import { type Clock, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState, type ThreadSubject } from '@slipway/integrations';
+import {
+  baseUrlOf,
+  type CodeHost,
+  type CodeHostAccess,
+  type FolderAt,
+  GitRemote,
+  type HostTree,
+  ProviderRefusal,
+  type PullRequestState,
+  type ThreadSubject,
+} from '@slipway/integrations';
 import { findBot } from '@slipway/integrations/apps';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
@@ -17,6 +27,7 @@ import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
 import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
 import { commandsRun, readCommands } from './checks-run.js';
 import { Later } from './outcome.js';
+import { nameOfProtected } from './protected-name.js';
 import { changedProtectedPaths, listOf } from './protected-paths.js';
 import { readTemplate } from './pull-request-template.js';
 import {
@@ -98,7 +109,7 @@ export class Publisher {
     const baseHead = refs.get(`refs/heads/${aim.base}`);
     if (baseHead === undefined) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${aim.base}.`);
     const heads = { base: baseHead, branch: refs.get(`refs/heads/${aim.branch}`) ?? null };
-    if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, heads, place);
+    await this.assertProtectedAllowed(row, bundle, heads, place);
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
     const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, baseHead, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
@@ -160,11 +171,18 @@ export class Publisher {
     return { branch: row.branch ?? branchName(row.conversationId, texts.title), base, pull: null };
   }
 
-  private async assertNothingProtected({ repository }: PullRequestRow, bundle: VerifiedBundle, heads: Heads, { host }: PublishPlace): Promise<void> {
+  /** A permission is for the changes that were seen, where it names them. @throws SlipwayError `pull-request.protected-paths`, with the name of those of now. */
+  private async assertProtectedAllowed({ repository, wanted }: PullRequestRow, bundle: VerifiedBundle, heads: Heads, { host }: PublishPlace): Promise<void> {
+    if (wanted.allowProtectedPaths && wanted.protectedChanges === undefined) return;
     const { calls } = host;
     const standing = standingCommits(bundle, heads, (commit, of) => calls.isAncestor(repository, commit, of));
-    const changed = await changedProtectedPaths(bundle, standing, (folder) => calls.tree(repository, folder));
-    if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${listOf(changed)}.`);
+    const treeOf = (folder: FolderAt): Promise<HostTree> => calls.tree(repository, folder);
+    const changed = await changedProtectedPaths(bundle, standing, treeOf);
+    if (changed.length === 0) return;
+    const protectedChanges = await nameOfProtected(bundle, changed, treeOf);
+    if (wanted.allowProtectedPaths && wanted.protectedChanges === protectedChanges) return;
+    const since = wanted.allowProtectedPaths ? ' The agent has changed them since they were allowed.' : '';
+    throw new SlipwayError('pull-request.protected-paths', `The changes touch ${listOf(changed)}.${since}`, { extensions: { protectedChanges } });
   }
 
   private remoteOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): GitRemote {

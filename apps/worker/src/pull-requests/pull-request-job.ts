@@ -154,8 +154,9 @@ export class PullRequestJob {
     return { merge: 'done', mergeWanted: null, state: 'merged', problem: null };
   }
 
-  private failed(row: PullRequestRow, { code, detail }: SlipwayError): PullRequestChange {
-    const problem = { code, detail, at: this.clock.now().toISOString() };
+  private failed(row: PullRequestRow, { code, detail, more }: SlipwayError): PullRequestChange {
+    const protectedChanges = more.extensions?.['protectedChanges'];
+    const problem = { code, detail, at: this.clock.now().toISOString(), ...(typeof protectedChanges === 'string' ? { protectedChanges } : {}) };
     return {
       problem,
       ...(row.wantedVersion > row.doneVersion ? { publish: 'failed' as const, doneVersion: row.wantedVersion } : {}),

@@ -359,6 +359,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'PublishPullRequest.title': 'Mend the login',
   'PublishPullRequest.body': 'It failed on Mondays.',
   'PublishPullRequest.base': 'main',
+  'PublishPullRequest.protectedChanges': '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 
   // Money.
   orgLimitUsd: '500',

@@ -3,8 +3,6 @@ import type { PullRequestRow } from './pull-requests.queries.js';
 
 /** As people and programs see it; also what the log of the conversation says. */
 export function toPullRequest(row: PullRequestRow): PullRequest {
-  const { problem } = row;
-  const known = problem === null ? null : (ERRORS[problem.code as ErrorCode] ?? ERRORS['internal.unexpected']);
   return {
     id: row.id,
     conversationId: row.conversationId,
@@ -25,8 +23,7 @@ export function toPullRequest(row: PullRequestRow): PullRequest {
     conflicts: row.conflicts,
     publish: row.publish,
     merge: row.merge,
-    problem:
-      problem === null || known === null ? null : { code: problem.code, title: known.title, detail: problem.detail, nextStep: known.nextStep, at: problem.at },
+    problem: problemOf(row),
     fix: fixOf(row),
     fixRounds: row.fixRounds,
     fixStopped: row.fixStopped === null ? null : { code: row.fixStopped, text: FIX_STOPS[row.fixStopped] },
@@ -35,6 +32,12 @@ export function toPullRequest(row: PullRequestRow): PullRequest {
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
+}
+
+function problemOf({ problem }: PullRequestRow): PullRequest['problem'] {
+  if (problem === null) return null;
+  const { title, nextStep } = ERRORS[problem.code as ErrorCode] ?? ERRORS['internal.unexpected'];
+  return { code: problem.code, title, detail: problem.detail, nextStep, at: problem.at, protectedChanges: problem.protectedChanges ?? null };
 }
 
 function fixOf({ fixWanted, fix }: PullRequestRow): PullRequestFix | null {

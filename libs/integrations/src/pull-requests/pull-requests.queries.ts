@@ -18,6 +18,8 @@ export interface RequestedPublish {
   readonly base?: string | undefined;
   readonly draft: boolean;
   readonly allowProtectedPaths: boolean;
+  /** What stood at the protected paths when they were allowed; not given: whatever stands there. */
+  readonly protectedChanges?: string | undefined;
   readonly by: Asker;
   /** Address of the conversation's page; `null`: not known here. */
   readonly page: string | null;
@@ -79,7 +81,7 @@ export interface PullRequestRow {
   readonly publish: PullRequest['publish'];
   readonly mergeWanted: RequestedMerge | null;
   readonly merge: PullRequest['merge'];
-  readonly problem: { readonly code: string; readonly detail: string; readonly at: string } | null;
+  readonly problem: { readonly code: string; readonly detail: string; readonly at: string; readonly protectedChanges?: string } | null;
   readonly fixWanted: RequestedFix | null;
   readonly fix: SentFix | null;
   /** Rounds on failed checks that were made by themselves. */

@@ -29,14 +29,15 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
   /** Only after a refusal for them: nobody is offered to wave them through unasked. */
   const hasProtectedPaths = pull?.problem?.code === 'pull-request.protected-paths';
   const form = useForm({
-    initial: { title: pull?.title ?? conversationTitle, body: '', base: '', draft: true, allowProtectedPaths: false },
+    initial: { title: pull?.title ?? conversationTitle, body: '', base: '', draft: true, allowProtectedPaths: false, protectedChanges: '' },
     schema: PublishPullRequest,
-    requestOf: ({ title, body, base, draft, allowProtectedPaths }) => ({
+    requestOf: ({ title, body, base, draft, allowProtectedPaths, protectedChanges }) => ({
       ...(title.trim() === '' ? {} : { title }),
       ...(body.trim() === '' ? {} : { body }),
       ...(isNew && base.trim() !== '' ? { base: base.trim() } : {}),
       draft,
       allowProtectedPaths,
+      ...(allowProtectedPaths && protectedChanges !== '' ? { protectedChanges } : {}),
     }),
     send: (body) => api.publishPullRequest({ org: orgId, conversation: conversation.id, body }),
     onDone: (published) => {
@@ -85,7 +86,11 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
           label="Publish changes of CI, owners or agents’ instructions too"
           hint={pull?.problem?.detail ?? ''}
           checked={values.allowProtectedPaths}
-          onChange={(allowed) => form.set('allowProtectedPaths', allowed)}
+          onChange={(allowed) => {
+            form.set('allowProtectedPaths', allowed);
+            // Those that are shown now: when the agent changes them meanwhile, the permission is not for what it has made of them.
+            form.set('protectedChanges', pull?.problem?.protectedChanges ?? '');
+          }}
         />
       ) : null}
       <FormFailure failure={form.failure} />

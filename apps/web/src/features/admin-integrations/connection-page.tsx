@@ -66,7 +66,7 @@ export function ConnectionPage({ id }: { id: string }) {
             {provider !== undefined && data.app === null && (provider.takesToken || data.authorizes || data.credential !== null) ? (
               <CredentialSection connection={data} provider={provider} onChanged={changed} />
             ) : null}
-            {provider?.makesHooks === true && data.address !== null && data.credential !== null ? (
+            {provider?.makesHooks === true && data.app === null && data.credential !== null ? (
               <HooksSection connection={data} isSignedByKind={isSignedByKind(data, provider)} />
             ) : null}
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}

@@ -67,6 +67,11 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     const value = caller[name];
     if (value !== undefined && value !== '') model[name] = value;
   }
+  const apps: Record<string, string> = {};
+  for (const name of ['INTEGRATION_APPS', 'INTEGRATION_APP_SECRETS']) {
+    const value = caller[name];
+    if (value !== undefined && value !== '') apps[name] = value;
+  }
   const { hostAddress, env: place } = sandboxPlace(caller, addresses.dataDirectory);
   // Pods reach this machine by an address of its own; then what they call listens on every address.
   const seenBySandboxes: Record<string, string> = hostAddress === '127.0.0.1' ? {} : { HOST: '0.0.0.0' };
@@ -105,6 +110,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     }),
     service('app-server', {
       ...redis,
+      ...apps,
       ...seenBySandboxes,
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
@@ -129,6 +135,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     }),
     service('worker', {
       ...redis,
+      ...apps,
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
       ENCRYPTION_KEY: secrets.encryption,

@@ -71,6 +71,8 @@ export class ScriptedGitHub {
   readonly attempts: ScriptedAttempt[] = [];
   readonly requests: string[] = [];
   readonly revoked: string[] = [];
+  /** What else is at the host, such as its pages and its repositories: true for a request that it answers. */
+  elsewhere: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   /** Takes the place of the answer below a path. */
   readonly broken = new Map<string, (response: ServerResponse) => void>();
   /** `stateless`: about 520 characters with dots, as github.com mints since 2026. */
@@ -198,6 +200,7 @@ export class ScriptedGitHub {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://github');
     const path = pathname.replace(/^\/api\/v3/, '');
     this.requests.push(`${request.method} ${path}`);
+    if (this.elsewhere(request, response)) return;
     const sent = await text(request);
     const broken = this.broken.get(path);
     if (broken !== undefined) return broken(response);

@@ -1,4 +1,4 @@
-import type { BareRepository } from './git.js';
+import type { BareRepository } from '../bare-repository.js';
 
 export interface GitLabUser {
   readonly id: number;

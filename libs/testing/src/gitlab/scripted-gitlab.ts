@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { BareRepository } from '../bare-repository.js';
 import { runGitBackend } from '../git-server.js';
-import { BareRepository } from './git.js';
 import { HookSending } from './hook-sending.js';
 import type { GitLabDiscussion, GitLabNote, GitLabProject, GitLabThread, GitLabToken, GitLabUser } from './model.js';
 import { issueEvent, mergeRequestEvent, noteEvent, pipelineEvent } from './payloads.js';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const IDENTITY = ['-c', 'user.name=GitLab', '-c', 'user.email=gitlab@example.test', '-c', 'commit.gpgsign=false'];
+const IDENTITY = ['-c', 'user.name=Git host', '-c', 'user.email=host@example.test', '-c', 'commit.gpgsign=false'];
 
 export interface TreeEntry {
   readonly id: string;
@@ -90,7 +90,7 @@ export class BareRepository {
     readonly branch: string;
     readonly newBranch?: string;
   }): Promise<string> {
-    const work = await mkdtemp(path.join(os.tmpdir(), 'slipway-gitlab-'));
+    const work = await mkdtemp(path.join(os.tmpdir(), 'slipway-bare-'));
     try {
       const from = await this.commitOf(`refs/heads/${made.branch}`);
       const inWork = (...args: string[]): Promise<unknown> => run('git', [...IDENTITY, '-C', work, ...args]);

@@ -280,6 +280,7 @@ export {
   REGISTER_MINUTES,
   RegisterApp,
   RegistrationBegun,
+  ReplaceAppSecrets,
 } from './integration-apps.js';
 export {
   HOOK_STATES,

@@ -78,6 +78,29 @@ export const InstallApp = z.strictObject({
 });
 export type InstallApp = z.infer<typeof InstallApp>;
 
+const PEM = /^-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+-----END (?:RSA )?PRIVATE KEY-----$/;
+
+/** `PUT …/connections/{connection}/app-secrets`. Made at the provider by whoever owns the app, which takes the old ones until they are deleted there. */
+export const ReplaceAppSecrets = z
+  .strictObject({
+    /** PEM, as the provider gives it. */
+    privateKey: z
+      .string()
+      .max(10_000)
+      .transform((pem) => pem.replaceAll('\r\n', '\n').trim())
+      .pipe(z.string().regex(PEM, 'is a private key as PEM'))
+      .optional(),
+    clientSecret: z
+      .string()
+      .trim()
+      .min(1)
+      .max(500)
+      .regex(/^[\x21-\x7e]+$/, 'has printable characters and no blanks')
+      .optional(),
+  })
+  .refine(({ privateKey, clientSecret }) => privateKey !== undefined || clientSecret !== undefined, { error: 'needs a private key or a client secret' });
+export type ReplaceAppSecrets = z.infer<typeof ReplaceAppSecrets>;
+
 /** Where the browser goes. The answer also sets a cookie: no other browser can finish what this one began. */
 export const InstallationBegun = z.object({ url: z.url(), expiresAt: z.iso.datetime() });
 export type InstallationBegun = z.infer<typeof InstallationBegun>;

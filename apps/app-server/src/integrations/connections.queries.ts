@@ -160,7 +160,7 @@ export async function deleteSecrets(
   client: PoolClient,
   orgId: string,
   connectionId: string,
-  kind: 'token' | 'oauth-client' | 'oauth-pending' | 'app-installation',
+  kind: 'token' | 'oauth-client' | 'oauth-pending' | 'app' | 'app-installation',
   id?: string,
 ): Promise<boolean> {
   const { rowCount } = await client.query(

@@ -16,6 +16,7 @@ import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/token
 import { AppComeBack } from './apps/app-come-back.js';
 import { AppInstallationService } from './apps/app-installation.service.js';
 import { AppRegistrationService } from './apps/app-registration.service.js';
+import { AppUpkeepService } from './apps/app-upkeep.service.js';
 import { AppsController } from './apps/apps.controller.js';
 import { AuthorizationsController } from './authorization/authorizations.controller.js';
 import { AuthorizationsService } from './authorization/authorizations.service.js';
@@ -95,6 +96,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         SocketsService,
         AppComeBack,
         AppRegistrationService,
+        AppUpkeepService,
         AppInstallationService,
         {
           provide: InstalledApps,

@@ -1,4 +1,4 @@
-import { InstallApp, InstallationBegun, InstallPlatformApp, RegisterApp, RegistrationBegun } from '../integration-apps.js';
+import { InstallApp, InstallationBegun, InstallPlatformApp, RegisterApp, RegistrationBegun, ReplaceAppSecrets } from '../integration-apps.js';
 import { IntegrationConnection } from '../integrations.js';
 import type { Operation } from '../operations.js';
 
@@ -46,6 +46,29 @@ export const integrationAppOperations = {
     response: InstallationBegun,
     idempotency: 'none',
     errors: [...CHANGE, 'integration.apps-unsupported'],
+  },
+  releaseIntegrationApp: {
+    id: 'integrations.apps.release',
+    method: 'DELETE',
+    path: INSTALLATION,
+    summary: 'Give the account of the installation up, so that another connection, of whichever organization, can claim it',
+    permission: 'integration:write',
+    status: 200,
+    response: IntegrationConnection,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'integration.apps-unsupported'],
+  },
+  replaceIntegrationAppSecrets: {
+    id: 'integrations.apps.replace-secrets',
+    method: 'PUT',
+    path: `${INTEGRATIONS}/connections/{connection}/app-secrets`,
+    summary: 'Replace private key or client secret of an app of the organization, once the provider takes the new one',
+    permission: 'integration:write',
+    status: 200,
+    body: ReplaceAppSecrets,
+    response: IntegrationConnection,
+    idempotency: 'idempotent',
+    errors: [...CHANGE, 'integration.apps-unsupported', 'integration.no-secret', 'integration.provider-away', 'integration.provider-refused'],
   },
   refreshIntegrationApp: {
     id: 'integrations.apps.refresh',

@@ -108,6 +108,10 @@ export interface AppAccess {
   readonly token: (api: ProviderClient, asked: TokenRequest) => Promise<InstallationToken>;
   /** Of the user that the app acts as. @param api with a token of the step `list`. */
   readonly bot: (api: ProviderClient, app: Pick<RegisteredApp, 'slug'>) => Promise<Account>;
+  /** The id of the app whose own authorization it is: proves a private key. */
+  readonly self: (api: ProviderClient) => Promise<string>;
+  /** Whether the provider takes the secret for this client. @param api with the value of `authorization` that it is given. */
+  readonly takesClient: (client: OAuthApp, api: (authorization: string) => ProviderClient) => Promise<boolean>;
   readonly deliveries: (api: ProviderClient) => HookDeliveries;
   /** @param api with a token of the step `list`. */
   readonly countRepositories: (api: ProviderClient) => Promise<number>;

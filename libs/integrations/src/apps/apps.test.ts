@@ -162,4 +162,20 @@ describe('GitHub Apps', { timeout: 60_000 }, () => {
     const { items, next } = await list(null);
     expect([items.map(({ succeeded, event }) => [succeeded, event]), next]).toEqual([Array.from({ length: 3 }, () => [false, 'ping']), null]);
   });
+
+  it('are called in GitHub’s cloud at its own host for the API, and on a server below its pages', () => {
+    for (const [baseUrl, api, pages] of [
+      ['https://github.com', 'https://api.github.com', '/apps/'],
+      ['https://octocorp.ghe.com', 'https://api.octocorp.ghe.com', '/apps/'],
+      ['https://github.corp.example', 'https://github.corp.example/api/v3', '/github-apps/'],
+      // None of GitHub's: no host is made up from it.
+      ['https://a.b.ghe.com', 'https://a.b.ghe.com/api/v3', '/github-apps/'],
+      ['https://octocorp.ghe.com.example', 'https://octocorp.ghe.com.example/api/v3', '/github-apps/'],
+      ['https://octocorp.ghe.com:8443', 'https://octocorp.ghe.com:8443/api/v3', '/github-apps/'],
+      ['http://octocorp.ghe.com', 'http://octocorp.ghe.com/api/v3', '/github-apps/'],
+    ] as const) {
+      expect([baseUrl, githubApp.apiUrl(baseUrl)]).toEqual([baseUrl, api]);
+      expect(githubApp.installUrl({ baseUrl, slug: 'slipway', state: 's' })).toBe(`${baseUrl}${pages}slipway/installations/new?state=s`);
+    }
+  });
 });

@@ -8,6 +8,7 @@ export {
   INSTALLATION_SECRET,
   type InstallationFacts,
   noteApproved,
+  noteReleased,
   noteRemoved,
   noteResumed,
   noteSuspended,

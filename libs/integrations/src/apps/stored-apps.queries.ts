@@ -123,6 +123,22 @@ export async function noteRemoved(client: PoolClient, orgId: string, connectionI
   await attend(client, orgId, connectionId, REMOVED);
 }
 
+const RELEASED = 'The account was given up. Confirm the installation to claim it again, or delete the connection.';
+
+/** An admin gives the account up: it stays installed at the provider, and whoever proves to administer it may claim it. @returns false when there is none to give up. */
+export async function noteReleased(client: PoolClient, orgId: string, connectionId: string): Promise<boolean> {
+  const { rowCount } = await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2', [orgId, connectionId]);
+  if (rowCount === 0) return false;
+  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3`, [orgId, connectionId, INSTALLATION_SECRET]);
+  await client.query(
+    `UPDATE app.integration_app SET state = 'approved', selection = NULL, repositories = NULL, permissions = NULL WHERE org_id = $1 AND connection_id = $2`,
+    [orgId, connectionId],
+  );
+  await client.query('UPDATE app.integration_connection SET account = NULL WHERE org_id = $1 AND id = $2', [orgId, connectionId]);
+  await attend(client, orgId, connectionId, RELEASED);
+  return true;
+}
+
 /** Installed by an owner's approval, which is not yet a proof that whoever asked here administers the account. No-op once it is proved. */
 export async function noteApproved(client: PoolClient, orgId: string, connectionId: string, installationId: string): Promise<void> {
   await client.query(

@@ -1,4 +1,4 @@
-import { createHash, createHmac, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, verify } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -13,10 +13,10 @@ interface ScriptedApp {
   readonly id: number;
   readonly slug: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  clientSecret: string;
   readonly webhookSecret: string;
-  readonly pem: string;
-  readonly publicKey: KeyObject;
+  /** An owner may have more than one. */
+  readonly pems: string[];
   readonly owner: string;
   readonly manifest: Record<string, unknown>;
 }
@@ -225,7 +225,7 @@ export class ScriptedGitHub {
     const routes: ReadonlyArray<readonly [string, RegExp, Handler]> = [
       ['POST', /^\/app-manifests\/[^/]+\/conversions$/, (at) => this.convert(at)],
       ['POST', /^\/login\/oauth\/access_token$/, (at) => this.redeem(at)],
-      ['DELETE', /^\/applications\/[^/]+\/token$/, (at) => this.revoke(at)],
+      ['DELETE', /^\/applications\/[^/]+\/token$/, (at) => this.asClient(at, () => this.revoke(at))],
       ['GET', /^\/user$/, (at) => this.asUser(at, ({ user }) => at.json(200, { ...user }))],
       ['GET', /^\/user\/installations$/, (at) => this.asUser(at, (known) => this.userInstallations(at, known))],
       ['GET', /^\/user\/memberships\/orgs\/[^/]+$/, (at) => this.asUser(at, ({ user }) => this.membership(at, user))],
@@ -234,6 +234,8 @@ export class ScriptedGitHub {
         /^\/users\/[^/]+$/,
         (at) => this.asInstallation(at, () => at.json(200, { id: 90_000, login: decodeURIComponent(at.path.slice(7)), type: 'Bot' })),
       ],
+      ['POST', /^\/applications\/[^/]+\/token$/, (at) => this.asClient(at, () => at.json(404, { message: 'Not Found' }))],
+      ['GET', /^\/app$/, (at) => this.asApp(at, ({ id, slug }) => at.json(200, { id, slug }))],
       ['GET', /^\/app\/installations\/\d+$/, (at) => this.asApp(at, (app) => this.installationOf(at, app))],
       ['POST', /^\/app\/installations\/\d+\/access_tokens$/, (at) => this.asApp(at, (app) => this.mint(at, app))],
       ['GET', /^\/app\/hook\/deliveries$/, (at) => this.asApp(at, () => this.list(at))],
@@ -249,8 +251,7 @@ export class ScriptedGitHub {
     const known = this.manifests.get(code);
     this.manifests.delete(code);
     if (known === undefined) return json(404, { message: 'Not Found' });
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+    const pem = newKey();
     const id = this.next();
     const slug = `${String(known.manifest['name'])
       .toLowerCase()
@@ -261,8 +262,7 @@ export class ScriptedGitHub {
       clientId: `Iv23${id}`,
       clientSecret: `secret-of-the-client-${randomUUID()}`,
       webhookSecret: `secret-of-the-webhook-${randomUUID()}`,
-      pem,
-      publicKey,
+      pems: [pem],
     };
     this.apps.set(id, { ...app, ...known });
     const said = {
@@ -302,9 +302,13 @@ export class ScriptedGitHub {
     json(200, { access_token: token, token_type: 'bearer' });
   }
 
-  private revoke({ body, authorization, path, json }: Parameters<Handler>[0]): undefined {
+  private asClient({ authorization, path, json }: Parameters<Handler>[0], work: () => void): undefined {
     const app = [...this.apps.values()].find((each) => authorization === `Basic ${Buffer.from(`${each.clientId}:${each.clientSecret}`).toString('base64')}`);
     if (app === undefined || !path.includes(app.clientId)) return json(401, {});
+    work();
+  }
+
+  private revoke({ body, json }: Parameters<Handler>[0]): void {
     const token = String(body['access_token']);
     if (this.userTokens.delete(token)) this.revoked.push(token);
     json(204, {});
@@ -342,7 +346,8 @@ export class ScriptedGitHub {
       const app = [...this.apps.values()].find(({ clientId }) => clientId === iss);
       const now = this.now() / 1000;
       const holds = alg === 'RS256' && iat <= now && exp > now && exp <= now + MAX_JWT_S;
-      const isSigned = app !== undefined && verify('sha256', Buffer.from(`${head}.${claims}`), createPublicKey(app.pem), Buffer.from(signature, 'base64url'));
+      const signed = Buffer.from(`${head}.${claims}`);
+      const isSigned = app?.pems.some((pem) => verify('sha256', signed, createPublicKey(pem), Buffer.from(signature, 'base64url'))) === true;
       if (app !== undefined && holds && isSigned) {
         work(app);
         return;
@@ -415,6 +420,9 @@ export class ScriptedGitHub {
     json(202, {});
   }
 }
+
+/** As GitHub makes one for the owner of an app. */
+export const newKey = (): string => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
 
 /** The shape that github.com mints since 2026: about 520 characters, with two dots and underscores. */
 function stateless(appId: number, random: string): string {

@@ -9,6 +9,7 @@ import {
   type Principal,
   type RegisterApp,
   type RegistrationBegun,
+  type ReplaceAppSecrets,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -20,6 +21,7 @@ import { ConnectionsService } from '../connections.service.js';
 import type { ComeBack } from './app-come-back.js';
 import { AppInstallationService } from './app-installation.service.js';
 import { AppRegistrationService } from './app-registration.service.js';
+import { AppUpkeepService } from './app-upkeep.service.js';
 
 /** Below the address of an organization. */
 const INTEGRATIONS_PAGE = '/admin/integrations';
@@ -30,6 +32,7 @@ export class AppsController {
   constructor(
     private readonly registrations: AppRegistrationService,
     private readonly installations: AppInstallationService,
+    private readonly upkeep: AppUpkeepService,
     private readonly connections: ConnectionsService,
     private readonly principals: PrincipalService,
     @Inject(CONFIG) private readonly config: Config,
@@ -64,6 +67,18 @@ export class AppsController {
   @Serves(operations.refreshIntegrationApp)
   async refresh(@Caller() caller: Principal, @Param('connection') id: string): Promise<IntegrationConnection> {
     await this.installations.refresh(caller, id);
+    return this.connections.get(caller, id);
+  }
+
+  @Serves(operations.releaseIntegrationApp)
+  async release(@Caller() caller: Principal, @Param('connection') id: string): Promise<IntegrationConnection> {
+    await this.upkeep.release(caller, id);
+    return this.connections.get(caller, id);
+  }
+
+  @Serves(operations.replaceIntegrationAppSecrets)
+  async replaceSecrets(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: ReplaceAppSecrets): Promise<IntegrationConnection> {
+    await this.upkeep.replaceSecrets(caller, id, body);
     return this.connections.get(caller, id);
   }
 

@@ -1,6 +1,6 @@
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { IntegrationConnection, IntegrationProviderList } from '@slipway/contracts';
-import { type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
+import { newKey, type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
 import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -203,6 +203,57 @@ describe('GitHub Apps of organizations', { timeout: 180_000 }, () => {
     expect([rows.length, (await connectionOf(rival, theirs)).app?.state]).toEqual([0, 'registered']);
     expect((await app.http(olga, 'DELETE', path(`/connections/${mine}`, olga))).status).toBe(204);
     expect(idOf((await install(rival, theirs, on)).answer)).toBe(theirs);
+  });
+
+  it('give their account up to another organization, with an audit entry in both', async () => {
+    const [mine, theirs] = [await register(olga), await register(rival)];
+    const on = account();
+    expect(idOf((await install(olga, mine, on)).answer)).toBe(mine);
+    expect(await problem((await install(rival, theirs, on)).answer)).toEqual([409, 'integration.account-claimed']);
+    const released = await app.http<IntegrationConnection>(olga, 'DELETE', path(`/connections/${mine}/installation`, olga));
+    expect(released).toMatchObject({ status: 200, body: { account: null, state: 'needs-attention', credential: null, app: { state: 'approved' } } });
+    expect((await app.http(olga, 'DELETE', path(`/connections/${mine}/installation`, olga))).status).toBe(200);
+    expect(idOf((await install(rival, theirs, on)).answer)).toBe(theirs);
+    // Who gave it up cannot take it back.
+    const again = await begin(olga, mine, true);
+    expect(await problem(await get(github.consent(again.url, OCTOCAT), olga, again.cookie))).toEqual([409, 'integration.account-claimed']);
+    const { rows } = await app.owner.query(
+      `SELECT org_id, action FROM app.audit_entry WHERE target = ANY ($1) AND detail ->> 'account' = $2 ORDER BY created_at`,
+      [[mine, theirs], on.login],
+    );
+    expect(rows).toEqual([
+      { org_id: olga.orgId, action: 'integration.install-app' },
+      { org_id: olga.orgId, action: 'integration.release-account' },
+      { org_id: rival.orgId, action: 'integration.install-app' },
+    ]);
+  });
+
+  it('have private key and client secret replaced once GitHub takes the new ones; those before hold until then', async () => {
+    const id = await register(olga);
+    const { installation } = await install(olga, id);
+    const at = github.apps.get(installation.appId);
+    if (at === undefined) throw new Error('no app');
+    const replace = (body: object) => app.http<{ code: string }>(olga, 'PUT', path(`/connections/${id}/app-secrets`, olga), body);
+    const refresh = async (): Promise<number> => (await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga))).status;
+    const [key, clientSecret] = [newKey(), 'a-new-secret-of-the-client'];
+    for (const body of [{}, { privateKey: 'none' }, { clientSecret: '' }, { privateKey: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' }])
+      expect([400, 422, 502]).toContain((await replace(body)).status);
+    for (const body of [{ privateKey: key }, { clientSecret }]) expect((await replace(body)).body.code).toBe('integration.provider-refused');
+    expect(await refresh()).toBe(200);
+    at.pems.push(key);
+    at.clientSecret = clientSecret;
+    expect((await replace({ privateKey: key.replaceAll('\n', '\r\n'), clientSecret })).status).toBe(200);
+    at.pems.shift();
+    expect(await refresh()).toBe(200);
+    const proof = await begin(olga, id, true);
+    expect(idOf(await get(github.consent(proof.url, OCTOCAT), olga, proof.cookie))).toBe(id);
+    const shown = JSON.stringify([await connectionOf(olga, id), await tokens()]);
+    for (const secret of [clientSecret, 'PRIVATE KEY']) expect(shown).not.toContain(secret);
+    const { rows } = await app.owner.query(`SELECT detail -> 'secrets' AS secrets FROM app.audit_entry WHERE target = $1 AND action = $2`, [
+      id,
+      'integration.replace-app-secrets',
+    ]);
+    expect(rows).toEqual([{ secrets: ['privateKey', 'clientSecret'] }]);
   });
 
   it('adversary: of two organizations that claim an account at the same moment one has it', async () => {

@@ -72,6 +72,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   registerIntegrationApp: () => ({ provider: 'example', name: 'x' }),
   installPlatformApp: () => ({ provider: 'example' }),
   installIntegrationApp: () => ({}),
+  replaceIntegrationAppSecrets: () => ({ clientSecret: 'x' }),
   selectIntegrationHooks: () => ({ patterns: ['acme/*'] }),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),

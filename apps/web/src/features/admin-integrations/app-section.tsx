@@ -2,11 +2,13 @@
 import type { ConnectionApp, IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
 import { Badge, Button, Notice, Section } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
+import { AppSecretsDialog, ReleaseDialog } from './app-dialogs.tsx';
 import { APP_STATES_SHOWN, reachOf } from './app-words.ts';
 import { goTo } from './go-to.ts';
 
@@ -22,6 +24,7 @@ export function AppSection({
 }) {
   const { org } = useSession();
   const queries = useQueryClient();
+  const [doing, setDoing] = useState<'secrets' | 'release' | null>(null);
   const where = { org: org.id, connection: connection.id };
   const begin = useMutation({
     mutationFn: (installed: boolean) => api.installIntegrationApp({ ...where, body: { installed } }),
@@ -30,8 +33,9 @@ export function AppSection({
   const refresh = useMutation({
     mutationFn: () => api.refreshIntegrationApp(where),
     onSuccess: () => toast('The provider was asked.'),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ['integrations', org.id] }),
+    onSettled: () => changed(),
   });
+  const changed = () => void queries.invalidateQueries({ queryKey: ['integrations', org.id] });
   const { label, tone, next } = APP_STATES_SHOWN[app.state];
   const reach = reachOf(app);
   const name = provider?.name ?? connection.provider;
@@ -101,9 +105,13 @@ export function AppSection({
                 Confirm the installation
               </Button>
             )}
+            {app.url === null ? null : <Button onClick={() => setDoing('secrets')}>Replace secrets</Button>}
+            {isBound ? <Button onClick={() => setDoing('release')}>Give up the account</Button> : null}
           </div>
         ) : null}
       </div>
+      {doing === 'secrets' ? <AppSecretsDialog connection={connection} name={name} onClose={() => setDoing(null)} onDone={changed} /> : null}
+      {doing === 'release' ? <ReleaseDialog connection={connection} app={app} name={name} onClose={() => setDoing(null)} onDone={changed} /> : null}
     </Section>
   );
 }

@@ -6,7 +6,7 @@ import { fields, id, name, url } from '../../reading/fields.js';
 import { appJwt } from './app-jwt.js';
 import { hookDeliveries } from './hook-deliveries.js';
 import { installation, installationOf } from './installation.js';
-import { githubApi, githubLinking } from './linking.js';
+import { githubApi, githubLinking, isGitHubCloud } from './linking.js';
 import { ownershipProof } from './ownership-proof.js';
 
 /** What the app may do. Neither `workflows` nor `administration`: GitHub then refuses a push that touches `.github/workflows`. */
@@ -127,8 +127,8 @@ export const githubApp: AppAccess = {
     return { id: body.id, slug: body.slug, clientId, clientSecret, webhookSecret, privateKey, url: html_url, owner: owner.login };
   },
   installUrl: ({ baseUrl, slug, state }) => {
-    // GitHub Enterprise has its apps at another path.
-    const at = baseUrl === 'https://github.com' ? '/apps' : '/github-apps';
+    // GitHub Enterprise Server has its apps at another path.
+    const at = isGitHubCloud(baseUrl) ? '/apps' : '/github-apps';
     return `${baseUrl}${at}/${encodeURIComponent(slug)}/installations/new?${new URLSearchParams({ state })}`;
   },
   missing: (granted) =>
@@ -144,6 +144,24 @@ export const githubApp: AppAccess = {
   bot: async (api, { slug }) => {
     const path = `/users/${encodeURIComponent(`${slug}[bot]`)}`;
     return (await api.call({ method: 'GET', path, answer: fields({ id, login: name }) })).body;
+  },
+  self: async (api) => (await api.call({ method: 'GET', path: '/app', answer: fields({ id }) })).body.id,
+  takesClient: async ({ clientId, clientSecret }, api) => {
+    const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+    try {
+      // Asks about a token that there is not: the client is authenticated first.
+      await api(basic).call({
+        method: 'POST',
+        path: `/applications/${encodeURIComponent(clientId)}/token`,
+        body: { access_token: 'none' },
+        answer: z.unknown(),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof ProviderRefusal && (error.kind === 'missing' || error.kind === 'invalid')) return true;
+      if (error instanceof ProviderRefusal && error.kind === 'credential') return false;
+      throw error;
+    }
   },
   deliveries: (api) => hookDeliveries(api, '/app/hook'),
   countRepositories: async (api) => {

@@ -2,8 +2,17 @@ import { z } from 'zod';
 import { type AccountLinking, endpointsBelow } from '../../linking/account-linking.js';
 import { fields, id, name } from '../../reading/fields.js';
 
-/** GitHub Enterprise has its API below its pages. */
-export const githubApi = (baseUrl: string): string => (baseUrl === 'https://github.com' ? 'https://api.github.com' : `${baseUrl}/api/v3`);
+const RESIDENT = /^https:\/\/([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.ghe\.com)$/i;
+
+/** GitHub's own cloud: github.com, and `*.ghe.com` of an enterprise whose data stays in a region. */
+export const isGitHubCloud = (baseUrl: string): boolean => baseUrl === 'https://github.com' || RESIDENT.test(baseUrl);
+
+/** The cloud has its API at a host of its own below the same domain; GitHub Enterprise Server below its pages. */
+export function githubApi(baseUrl: string): string {
+  const [, resident] = RESIDENT.exec(baseUrl) ?? [];
+  if (resident !== undefined) return `https://api.${resident.toLowerCase()}`;
+  return isGitHubCloud(baseUrl) ? 'https://api.github.com' : `${baseUrl}/api/v3`;
+}
 
 export const githubLinking: AccountLinking = {
   // Who a token is of, GitHub says without any scope.

@@ -103,6 +103,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   scopes: ['conversation:create', 'conversation:read'],
   secret: 'sec_01k2a8t6g8h0j2k4m6n8p0q2r4',
   value: 'the secret itself',
+  privateKey: '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----',
   'SecretName.name': 'NPM_TOKEN',
   'Secret.name': 'NPM_TOKEN',
   userCode: 'BCDF-GHJK',

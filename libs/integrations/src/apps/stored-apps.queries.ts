@@ -95,19 +95,20 @@ export async function writeFacts(client: PoolClient, orgId: string, connectionId
 }
 
 export async function noteSuspended(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
-  await client.query(`UPDATE app.integration_app SET state = 'suspended' WHERE org_id = $1 AND connection_id = $2 AND state = 'installed'`, [
-    orgId,
-    connectionId,
-  ]);
-  await attend(client, orgId, connectionId, SUSPENDED);
+  const { rowCount } = await client.query(
+    `UPDATE app.integration_app SET state = 'suspended' WHERE org_id = $1 AND connection_id = $2 AND state = 'installed'`,
+    [orgId, connectionId],
+  );
+  if (rowCount === 1) await attend(client, orgId, connectionId, SUSPENDED);
 }
 
+/** Of one that is suspended; one that was given up or removed stays so, whatever its provider says late. */
 export async function noteResumed(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
-  await client.query(`UPDATE app.integration_app SET state = 'installed' WHERE org_id = $1 AND connection_id = $2 AND state = 'suspended'`, [
-    orgId,
-    connectionId,
-  ]);
-  await restore(client, orgId, connectionId);
+  const { rowCount } = await client.query(
+    `UPDATE app.integration_app SET state = 'installed' WHERE org_id = $1 AND connection_id = $2 AND state = 'suspended'`,
+    [orgId, connectionId],
+  );
+  if (rowCount === 1) await restore(client, orgId, connectionId);
 }
 
 /** It ends with its credential and its claim: another organization may have the account from then on. */

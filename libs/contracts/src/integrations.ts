@@ -252,6 +252,7 @@ export const DELIVERY_REASONS = {
   'choice-of-another': 'Only whoever asked chooses the repository.',
   'answered-already': 'What was answered here no longer waits, or is not what was shown.',
   'four-eyes': 'In this organization nobody approves what an agent does for them: somebody else has to, and may have to do so on the page.',
+  'second-factor': 'This organization asks for a second factor, which a button in a thread does not: it has to be approved in Slipway.',
   'answer-late': 'The answer could not be given to the agent in time. It can be given again.',
   'queue-full': 'As many messages as can be wait in the conversation already.',
   // Not decided yet.

@@ -40,9 +40,9 @@ export function traceIdOf(traceparent: string | readonly string[] | undefined): 
   return randomHex(32);
 }
 
-/** Of the work under way; a new one outside of any. */
+/** Of the work under way; a new one outside of any, and where that has none. */
 export function currentTraceId(): string {
-  return currentContext()?.traceId ?? randomHex(32);
+  return currentContext()?.traceId || randomHex(32);
 }
 
 /** A `traceparent` with a new span under the current trace (or under `traceId`). */

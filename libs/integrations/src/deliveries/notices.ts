@@ -8,7 +8,7 @@ import type { Intent, Thread } from '../intent.js';
 const SAID_IN_SESSIONS = ['actor-foreign', 'actor-not-member', 'permission-unknown', 'other-account', 'queue-full', 'nothing-to-stop'] as const;
 
 /** Said to who pressed a button of ours. */
-const SAID_TO_PRESSES = ['four-eyes', 'answer-late'] as const;
+const SAID_TO_PRESSES = ['four-eyes', 'second-factor', 'answer-late'] as const;
 
 /** A refusal that the actor is told of. As it is kept in the row. */
 export const Notice = z.object({

@@ -176,6 +176,17 @@ describe('buttons in Slack', { timeout: 180_000 }, () => {
     await setting({ fourEyes: false });
   });
 
+  it('adversary: do not approve for who holds a Slack account alone, where a second factor is wanted; they may still reject', async () => {
+    await app.owner.query('UPDATE app.org SET second_factor = true WHERE id = $1', [olga.orgId]);
+    const { id, ts, of } = await waiting();
+    expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('refused second-factor');
+    const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [`T1/C1/${ts}`]);
+    expect(rows).toEqual([{ kind: 'notice', subject: 'second-factor/U2' }]);
+    expect(await press({ ts, kind: 'reject', of, user: 'U2' })).toBe('done rejected');
+    expect(await audits(id)).toEqual([['conversation.reject', bob.userId]]);
+    await app.owner.query('UPDATE app.org SET second_factor = false WHERE id = $1', [olga.orgId]);
+  });
+
   it('adversary: answer nothing but what was shown, whole', async () => {
     const first = await waiting();
     const second = await waiting();

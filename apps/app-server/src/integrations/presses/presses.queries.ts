@@ -1,12 +1,12 @@
 import type { PoolClient } from '@slipway/db/sql';
 
-export async function findPressWish(client: PoolClient, deliveryId: string): Promise<string | null> {
+export async function findQueuedPress(client: PoolClient, deliveryId: string): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>(`SELECT id FROM app.outbox WHERE queue = 'integration-press' AND key = $1`, [deliveryId]);
   return rows[0]?.id ?? null;
 }
 
 /** Unless it was made anew since it was read. */
-export async function dropPressWish(client: PoolClient, id: string): Promise<void> {
+export async function dropQueuedPress(client: PoolClient, id: string): Promise<void> {
   await client.query('DELETE FROM app.outbox WHERE id = $1', [id]);
 }
 

@@ -25,8 +25,9 @@ import { ConfirmationService } from '../../confirmation/confirmation.service.js'
 import { RunControlService } from '../../conversations/run-control.service.js';
 import { Jobs } from '../../jobs/jobs.js';
 import { CLOCK, LOGGER, SQL_POOL } from '../../platform/tokens.js';
+import { readSecurityRules } from '../../security/security-rules.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
-import { dropPressWish, findPressWish, wantShown } from './presses.queries.js';
+import { dropQueuedPress, findQueuedPress, wantShown } from './presses.queries.js';
 
 /** So long after a press its answer is given no more: whoever pressed has seen that nothing happened. Milliseconds. */
 const LATE_MS = 10 * 60_000;
@@ -53,8 +54,8 @@ export class PressesService {
 
   /** @throws what keeps it from being decided now; it is repeated then. */
   async run({ orgId, deliveryId }: QueuePayload<'integration-press'>): Promise<void> {
-    const [wish, stored] = await inOrg(this.pool, orgId, async (client) => [
-      await findPressWish(client, deliveryId),
+    const [queued, stored] = await inOrg(this.pool, orgId, async (client) => [
+      await findQueuedPress(client, deliveryId),
       await findDelivery(client, orgId, deliveryId),
     ]);
     if (stored?.state === 'received') {
@@ -67,7 +68,7 @@ export class PressesService {
         throw error;
       }
     }
-    if (wish !== null) await inOrg(this.pool, orgId, (client) => dropPressWish(client, wish));
+    if (queued !== null) await inOrg(this.pool, orgId, (client) => dropQueuedPress(client, queued));
   }
 
   private async decide(stored: StoredDelivery): Promise<void> {
@@ -105,6 +106,8 @@ export class PressesService {
         await this.control.stop(caller, conversationId);
         return { state: 'done', code: 'run-stopped' };
       }
+      // Whoever holds a Slack account alone says no, and no yes. Rules of sessions are asked nowhere else on this way.
+      if (intent.press.kind === 'approve' && (await this.wantsSecondFactor(stored.orgId))) return { state: 'refused', code: 'second-factor' };
       return await this.answer(caller, conversationId, intent.press, stored);
     } catch (error) {
       if (!(error instanceof SlipwayError)) throw error;
@@ -140,6 +143,10 @@ export class PressesService {
       return answer?.by_id === caller.actor.id && answer.accepted === (kind === 'approve') && Date.parse(event.timestamp) >= receivedAt.getTime();
     });
     return said ? { state: 'done', code: kind === 'approve' ? 'approved' : 'rejected' } : { state: 'ignored', code: 'answered-already' };
+  }
+
+  private wantsSecondFactor(orgId: string): Promise<boolean> {
+    return inOrg(this.pool, orgId, async (client) => (await readSecurityRules(client, orgId))?.secondFactor !== false);
   }
 
   private tailOf(orgId: string, id: string): Promise<ConversationEvent[]> {

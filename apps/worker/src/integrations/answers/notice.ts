@@ -22,6 +22,7 @@ export function sentenceOf({ code, repository }: Notice, mayWrite: boolean, publ
     case 'nothing-to-stop':
       return { ...said('Nothing of Slipway runs here.'), state: 'done' };
     case 'four-eyes':
+    case 'second-factor':
     case 'answer-late':
       return said(DELIVERY_REASONS[code]);
     default:

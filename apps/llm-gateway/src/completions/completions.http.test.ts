@@ -275,7 +275,22 @@ describe('failures of the provider', () => {
   });
 });
 
+/** As clients do that stop reading at the last word. */
+async function readToDone(url: Promise<Response>): Promise<void> {
+  const reader = (await url).body?.getReader();
+  let text = '';
+  while (!text.includes('[DONE]')) text += new TextDecoder().decode((await reader?.read())?.value);
+  await reader?.cancel();
+}
+
 describe('a caller that goes away', () => {
+  it('has broken nothing off when it goes with the last word, while the provider’s stream stays open', async () => {
+    const { id, key } = await conversation();
+    test.model.use(() => ({ text: 'whole', lingerMs: 30_000 }));
+    await readToDone(test.post(PATH, streamed, key));
+    expect(await test.ledger(id, 1)).toMatchObject([{ status: 'ok', usage_source: 'reported' }]);
+  });
+
   it('ends the call at the provider within half a second, before and in the middle of an answer', async () => {
     for (const turn of [{ fault: 'hang' }, { text: 'x'.repeat(1000), chunkDelayMs: 50, chunkLength: 10 }] as const) {
       const { id, key } = await conversation();

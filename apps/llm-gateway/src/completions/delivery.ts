@@ -326,8 +326,16 @@ export class Delivery {
     if (this.over) return;
     this.finish();
     const { attempt } = this;
+    const answer = attempt?.answer ?? null;
+    // A caller may go with the last word, before the provider has closed its stream: it has the whole answer then.
+    if (attempt !== null && answer?.complete === true && answer.error === null && this.held.length === 0 && this.response.writableLength === 0) {
+      attempt.giveUp();
+      this.call.attempted(attempt.deployment, 'ok');
+      this.call.settle({ status: 'ok', ...this.usedBy(answer, false) });
+      return;
+    }
     this.giveUp();
-    this.settleUnfinished('aborted', null, attempt?.answer ?? null);
+    this.settleUnfinished('aborted', null, answer);
   };
 
   private readonly onShutdown = (): void => {

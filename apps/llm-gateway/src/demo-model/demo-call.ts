@@ -15,6 +15,11 @@ const DEMO_DEPLOYMENT = { id: DEMO_MODEL, price: { input: 0, cachedInput: 0, out
 /** It speaks chat; callers of the other dialects have it translated as from any other. */
 const DEMO_TARGET: Target = { provider: 'openai', baseUrl: 'http://demo.invalid/v1', apiKey: null, model: DEMO_MODEL, speaks: ['chat'] };
 
+interface Frame {
+  readonly frame: string;
+  readonly characters: number;
+}
+
 /** Sends one answer of the demo model. Ends at once when the caller goes away; what had been sent is what it used. */
 export class DemoCall {
   private readonly demo: DemoAnswer;
@@ -56,18 +61,19 @@ export class DemoCall {
     this.caller.open(this.answer?.contentType ?? 'text/event-stream', DEMO_DEPLOYMENT.price);
     this.response.once('close', this.onCallerGone);
     this.options.signal.addEventListener('abort', this.onShutdown, { once: true });
-    this.pump(this.demo.frames());
+    const frames = this.demo.frames();
+    this.pump(frames, frames.next());
   }
 
-  private readonly pump = (frames: Iterator<{ readonly frame: string; readonly characters: number }>): void => {
-    for (;;) {
+  /** No pause behind the last frame: a caller who has it may go, and the call has not been broken off. */
+  private readonly pump = (frames: Iterator<Frame>, first: IteratorResult<Frame>): void => {
+    for (let next = first; next.done !== true; ) {
       if (this.over) return;
-      const next = frames.next();
-      if (next.done === true) break;
       this.sent += next.value.characters;
       this.say(this.answer === null ? next.value.frame : this.answer.push(Buffer.from(next.value.frame)));
-      if (this.options.delayMs === 0) continue;
-      this.timer = setTimeout(this.pump, this.options.delayMs, frames);
+      next = frames.next();
+      if (this.options.delayMs === 0 || next.done === true) continue;
+      this.timer = setTimeout(this.pump, this.options.delayMs, frames, next);
       return;
     }
     this.finish();

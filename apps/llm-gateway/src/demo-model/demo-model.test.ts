@@ -225,6 +225,21 @@ describe('the demo model', () => {
     );
   });
 
+  it('has answered a caller that goes with its last word', async () => {
+    const paced = await startTestGateway({ DEMO_MODEL_DELAY_MS: '30' });
+    try {
+      const conversationId = randomUUID();
+      const key = await paced.key(conversationId);
+      const response = await paced.post('/v1/chat/completions', { model: 'slipway-demo', messages: start('/w', 'x'), tools: TOOLS, stream: true }, key);
+      const reader = response.body?.getReader();
+      await until('the last word', async () => new TextDecoder().decode((await reader?.read())?.value).includes('[DONE]'));
+      await reader?.cancel();
+      expect(await paced.ledger(conversationId, 1)).toMatchObject([{ status: 'ok', usage_source: 'reported' }]);
+    } finally {
+      await paced.close();
+    }
+  });
+
   it('stops at once when the caller goes away, with what had been sent in the ledger', async () => {
     const paced = await startTestGateway({ DEMO_MODEL_DELAY_MS: '200' });
     try {

@@ -32,6 +32,8 @@ export interface ScriptedAnswer {
   readonly chunkDelayMs?: number;
   /** Characters of text or of arguments in one chunk. */
   readonly chunkLength?: number;
+  /** The stream stays open for so long behind its last word. Milliseconds. */
+  readonly lingerMs?: number;
 }
 
 /** Everything that a model server does to its clients besides answering. */

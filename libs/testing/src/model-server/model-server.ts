@@ -120,6 +120,11 @@ async function answer(request: ModelRequest, response: ServerResponse, turn: Scr
     response.write(text);
     if (turn.chunkDelayMs !== undefined) await wait(turn.chunkDelayMs);
   }
+  if (turn.lingerMs !== undefined) {
+    response.write(end);
+    await wait(turn.lingerMs);
+    return void response.end();
+  }
   response.end(end);
 }
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { isSpenderTold, liveGrants, noteUse, redeemTicket, spendThrough, steerThrough } from './grants.queries.js';
+import { isSpenderTold, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
   let database: TestDatabase;
@@ -121,6 +121,24 @@ describe('the role slipway_sandbox', () => {
       await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
   });
 
+  it('asks for a pass that counts for the holder of an access, and for nobody whom a gateway that was taken over would choose', async () => {
+    const hash = createHash('sha256').update('pass').digest();
+    expect([await requestChargePass(pool, 'none', hash), await requestChargePass(pool, 'sbx', hash)]).toEqual([false, true]);
+    const { rows } = await owner.query('SELECT user_id, conversation_id FROM app.charge_pass_request WHERE hash = $1', [hash]);
+    expect(rows).toEqual([{ user_id: 'usr', conversation_id: conversation }]);
+    const insert = `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256('x'), 'org', $1, 'victim', 'V')`;
+    await expect(pool.query(insert, [conversation])).rejects.toThrow(/row-level security/);
+    for (const statement of [
+      'DELETE FROM app.charge_pass_request',
+      "UPDATE app.charge_pass_request SET user_id = 'victim'",
+      'SELECT user_id FROM app.charge_pass_request',
+    ])
+      await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
+    await owner.query("UPDATE app.sandbox_grant SET port = 12000 WHERE id = 'sbx'");
+    expect(await requestChargePass(pool, 'sbx', createHash('sha256').update('other').digest())).toBe(false);
+    await owner.query("UPDATE app.sandbox_grant SET port = 8000 WHERE id = 'sbx'");
+  });
+
   it('learns that a budget is used up: the user’s own, or the organization’s, and none that has begun again', async () => {
     const stop = (user: string, until: string): Promise<unknown> =>
       owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ('org', $1, 5, now() + $2::interval)`, [user, until]);
@@ -159,6 +177,8 @@ describe('the role slipway_sandbox', () => {
     expect(rows.map(({ what }) => what)).toEqual([
       'app.api_key SELECT',
       'app.budget_stop SELECT',
+      'app.charge_pass_request INSERT',
+      'app.charge_pass_request SELECT',
       'app.conversation SELECT',
       'app.conversation_spender INSERT',
       'app.conversation_spender SELECT',

@@ -38,6 +38,8 @@ const VERBS: Readonly<Record<string, string>> = {
   'record-found': 'record found',
   'record-missing': 'record missing',
   redeliver: 'delivery repeated',
+  'release-account': 'account given up',
+  'replace-app-secrets': 'secrets of the app replaced',
   refuse: 'refused',
   reject: 'rejected',
   'register-app': 'app registered',

@@ -4,6 +4,15 @@ import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const secret = z.string().min(32);
+const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+/** Bytes that are no UTF-8 are kept as they were written. */
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+};
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
 export const ConfigSchema = z.object({
@@ -51,6 +60,15 @@ export const ConfigSchema = z.object({
     .default('')
     .transform((text) => text.split(',').flatMap((each) => each.trim().toLowerCase() || []))
     .pipe(z.array(z.string().regex(/^[a-z0-9.:[\]-]+$/, 'needs hosts such as git.corp.example'))),
+  /** An OTLP receiver over HTTP, such as `http://otel-collector:4318`: traces of conversations are sent to `/v1/traces` there. Absent: none are. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  /** Headers for it, comma-separated, values percent-encoded: `authorization=Basic%20…`. Secret. */
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
+    .pipe(z.array(z.string().regex(/^[A-Za-z0-9-]+=(?:[!-$&-~]|%[0-9A-Fa-f]{2})*$/, 'needs pairs such as authorization=Basic%20abc')))
+    .transform((pairs) => Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decoded(pair.slice(pair.indexOf('=') + 1))]))),
   /** The platform's own apps, as in app-server. Secret. */
   INTEGRATION_APPS: platformAppsVariable,
 });

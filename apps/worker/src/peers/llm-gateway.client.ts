@@ -4,6 +4,7 @@ import {
   type ConversationSpending,
   GatewayModelList,
   GeneratedKey,
+  LedgerCalls,
   LedgerPage,
   type OrgLimits,
   type OwnProviders,
@@ -92,6 +93,15 @@ export class LlmGatewayClient {
   /** Calls after a position, of every organization. */
   ledger(after: number, signal: AbortSignal): Promise<LedgerPage> {
     return callJson({ ...this.internal, method: 'GET', url: `${this.options.url}/internal/ledger?after=${after}`, signal }, LedgerPage);
+  }
+
+  /** Calls of one conversation that began in `[from, to)`, milliseconds since 1970; `null` is no bound. `limit` at most. */
+  calls(orgId: string, conversationId: string, range: { from: number | null; to: number | null; limit: number }, signal: AbortSignal): Promise<LedgerCalls> {
+    const query = new URLSearchParams({ limit: String(range.limit) });
+    if (range.from !== null) query.set('from', new Date(range.from).toISOString());
+    if (range.to !== null) query.set('to', new Date(range.to).toISOString());
+    const url = `${this.options.url}/internal/calls/${encodeURIComponent(orgId)}/${conversationId}?${query}`;
+    return callJson({ ...this.internal, method: 'GET', url, signal }, LedgerCalls);
   }
 
   /** Whom of an organization the gateway refuses from now on, for everybody else it lets through. */

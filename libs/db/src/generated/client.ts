@@ -346,3 +346,8 @@ export type WebhookMessage = Prisma.WebhookMessageModel
  * What a conversation publishes at a git host.
  */
 export type PullRequest = Prisma.PullRequestModel
+/**
+ * Model TraceExport
+ * How far a conversation's trace has left over OTLP.
+ */
+export type TraceExport = Prisma.TraceExportModel

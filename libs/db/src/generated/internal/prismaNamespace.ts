@@ -457,7 +457,8 @@ export const ModelName = {
   OutgoingWebhook: 'OutgoingWebhook',
   OutgoingWebhookSecret: 'OutgoingWebhookSecret',
   WebhookMessage: 'WebhookMessage',
-  PullRequest: 'PullRequest'
+  PullRequest: 'PullRequest',
+  TraceExport: 'TraceExport'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -473,7 +474,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest" | "traceExport"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4991,6 +4992,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TraceExport: {
+      payload: Prisma.$TraceExportPayload<ExtArgs>
+      fields: Prisma.TraceExportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TraceExportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TraceExportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        findFirst: {
+          args: Prisma.TraceExportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TraceExportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        findMany: {
+          args: Prisma.TraceExportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>[]
+        }
+        create: {
+          args: Prisma.TraceExportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        createMany: {
+          args: Prisma.TraceExportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TraceExportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>[]
+        }
+        delete: {
+          args: Prisma.TraceExportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        update: {
+          args: Prisma.TraceExportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        deleteMany: {
+          args: Prisma.TraceExportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TraceExportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TraceExportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>[]
+        }
+        upsert: {
+          args: Prisma.TraceExportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TraceExportPayload>
+        }
+        aggregate: {
+          args: Prisma.TraceExportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTraceExport>
+        }
+        groupBy: {
+          args: Prisma.TraceExportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TraceExportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TraceExportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TraceExportCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -6071,6 +6146,16 @@ export const PullRequestScalarFieldEnum = {
 export type PullRequestScalarFieldEnum = (typeof PullRequestScalarFieldEnum)[keyof typeof PullRequestScalarFieldEnum]
 
 
+export const TraceExportScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  upto: 'upto',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TraceExportScalarFieldEnum = (typeof TraceExportScalarFieldEnum)[keyof typeof TraceExportScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -6455,6 +6540,7 @@ export type GlobalOmitConfig = {
   outgoingWebhookSecret?: Prisma.OutgoingWebhookSecretOmit
   webhookMessage?: Prisma.WebhookMessageOmit
   pullRequest?: Prisma.PullRequestOmit
+  traceExport?: Prisma.TraceExportOmit
 }
 
 /* Types for Logging */

@@ -111,7 +111,8 @@ export const ModelName = {
   OutgoingWebhook: 'OutgoingWebhook',
   OutgoingWebhookSecret: 'OutgoingWebhookSecret',
   WebhookMessage: 'WebhookMessage',
-  PullRequest: 'PullRequest'
+  PullRequest: 'PullRequest',
+  TraceExport: 'TraceExport'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -1169,6 +1170,16 @@ export const PullRequestScalarFieldEnum = {
 } as const
 
 export type PullRequestScalarFieldEnum = (typeof PullRequestScalarFieldEnum)[keyof typeof PullRequestScalarFieldEnum]
+
+
+export const TraceExportScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  upto: 'upto',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TraceExportScalarFieldEnum = (typeof TraceExportScalarFieldEnum)[keyof typeof TraceExportScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -1,5 +1,5 @@
 import type { EventKind } from '@slipway/contracts';
-import type { PoolClient } from '@slipway/db/sql';
+import type { PoolClient } from 'pg';
 
 /** Pieces of an event as JSON; what its kind does not have is `null`. */
 export interface TraceRow {

@@ -1,0 +1,124 @@
+import { MAX_TRACE_SPANS } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { type CollectedTrace, collectTrace } from '@slipway/db/trace';
+import type { Clock } from '@slipway/domain';
+import { type Trace, traceOf } from '@slipway/domain/trace';
+import type { Logger } from '@slipway/telemetry';
+import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { Lead } from '../leads/lead.js';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { type ExportedSpan, otlpSpans, pseudonymOf } from './otlp-spans.js';
+import { noteExported, type UnexportedTrace, unexportedTraces } from './trace-export.queries.js';
+
+/** Between two rounds. Milliseconds. */
+const ROUND_MS = 2_000;
+/** A conversation in which nothing happened for so long: by then the gateway has written its calls down. Milliseconds. */
+const SETTLED_MS = 3_000;
+/** A process that begins looks so far back; what ended before an endpoint was configured, or before a longer outage, is not exported. Milliseconds. */
+const LOOK_BACK_MS = 24 * 3_600_000;
+/** Conversations of one round. */
+const AT_ONCE = 50;
+/** Spans of one request. */
+const BATCH = 512;
+/** Conversations that are remembered as having nothing to export yet. */
+const MAX_LOOKED = 10_000;
+
+export interface TraceExportOptions {
+  readonly pool: SqlPool;
+  readonly gateway: Pick<LlmGatewayClient, 'calls'>;
+  /** Rejects when the receiver has not taken them. */
+  readonly send: (spans: readonly ExportedSpan[]) => Promise<void>;
+  /** Makes pseudonyms of organizations. */
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly locks: Pick<ConversationLocks, 'tryLock'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends each turn of each conversation to an OTLP receiver, once it has ended: all of them, unsampled. A turn is sent whole before its position is noted, so a process
+ * that dies sends it again under the same ids. A receiver or a gateway that does not answer is asked again in the next round, and nothing is left out.
+ */
+export class TraceExport {
+  private readonly lead: Lead;
+  /** Heads of conversations at which nothing had ended. */
+  private readonly looked = new Map<string, number>();
+  private since: Date;
+
+  constructor(private readonly options: TraceExportOptions) {
+    const { locks, logger, clock } = options;
+    this.since = new Date(clock.now().getTime() - LOOK_BACK_MS);
+    this.lead = new Lead({ name: 'trace-export', everyMs: ROUND_MS, locks, logger, round: (signal) => this.run(signal) });
+  }
+
+  start(): void {
+    this.lead.start();
+  }
+
+  close(): Promise<void> {
+    return this.lead.close();
+  }
+
+  /** One round. Rejects when database, gateway or receiver do not answer; what was sent and noted by then stays so. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { pool, clock } = this.options;
+    const until = new Date(clock.now().getTime() - SETTLED_MS);
+    const found = await unexportedTraces(pool, this.since, until);
+    const due = found.filter(({ id, head }) => this.looked.get(id) !== head);
+    for (const each of due.slice(0, AT_ONCE)) {
+      signal.throwIfAborted();
+      await this.export(each, signal);
+    }
+    // Nothing older is left; an hour covers transactions that were under way.
+    if (found.length === 0) this.since = new Date(Math.max(this.since.getTime(), until.getTime() - 3_600_000));
+  }
+
+  private async export({ id, orgId, head, after }: UnexportedTrace, signal: AbortSignal): Promise<void> {
+    const { pool, gateway, send, secret, clock } = this.options;
+    const read = await collectTrace(pool, orgId, id, after);
+    if (read === null) return;
+    const { collector, conversation, from } = read;
+    const range = { from, to: collector.cut?.at ?? null, limit: MAX_TRACE_SPANS };
+    const { calls } = await gateway.calls(orgId, id, range, signal);
+    const live = collector.cut !== null || conversation.desired === 'run' || conversation.status === 'waiting';
+    const trace = traceOf(collector, { queued: [], calls, live, now: clock.now().getTime() });
+    const { turns, upto } = endedTurns(trace, read, after);
+    if (turns.length === 0 && upto > after && collector.cut !== null)
+      this.options.logger.warn(
+        { org_id: orgId, conversation_id: id, spans: collector.spans },
+        'a turn is too long to be exported as a trace, its part is left out',
+      );
+    if (turns.length > 0) {
+      const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
+      for (let at = 0; at < spans.length; at += BATCH) await send(spans.slice(at, at + BATCH));
+    }
+    if (upto > after) await noteExported(pool, orgId, id, upto);
+    if (upto >= head) this.looked.delete(id);
+    else this.remember(id, head);
+  }
+
+  private remember(id: string, head: number): void {
+    this.looked.delete(id);
+    this.looked.set(id, head);
+    const [oldest] = this.looked.keys();
+    if (this.looked.size > MAX_LOOKED && oldest !== undefined) this.looked.delete(oldest);
+  }
+}
+
+/** Turns that have ended, up to the first that has not. @member upto the position up to which everything is exported with them. */
+function endedTurns({ turns, spans }: Trace, { collector, conversation }: CollectedTrace, after: number): { turns: Trace['turns']; upto: number } {
+  const roots = new Map(spans.filter(({ parent }) => parent === null).map((root) => [root.id, root]));
+  const ended: Array<Trace['turns'][number]> = [];
+  for (const turn of turns) {
+    const root = roots.get(turn.span);
+    // The one that was under way where this part begins has been exported.
+    if (root?.seq !== null && root !== undefined && root.seq <= after) continue;
+    const isCut = collector.cut !== null && turn === turns.at(-1);
+    // A turn that no part holds whole keeps nothing behind it from being exported.
+    if (isCut && ended.length === 0) break;
+    if (root === undefined || root.seq === null || root.status === 'running' || isCut)
+      return { turns: ended, upto: Math.max(after, (root?.seq ?? after + 1) - 1) };
+    ended.push(turn);
+  }
+  return { turns: ended, upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1 };
+}

@@ -1,0 +1,1 @@
+export { type CollectedTrace, collectTrace } from './collect-trace.js';

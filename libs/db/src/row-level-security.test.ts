@@ -187,6 +187,7 @@ describe('row-level security', () => {
           `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256(convert_to($2, 'UTF8')), $2, $1, 'usr', 'u')`,
           [conversation, org],
         );
+        await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [conversation, org]);
         await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);
         await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);
         await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);

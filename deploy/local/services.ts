@@ -62,16 +62,10 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       ...env,
     },
   });
-  const model: Record<string, string> = {};
-  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', 'LLM_DEBUG_LOG_DIR', ...keysNamedIn(caller['LLM_MODELS_FILE'])]) {
-    const value = caller[name];
-    if (value !== undefined && value !== '') model[name] = value;
-  }
-  const apps: Record<string, string> = {};
-  for (const name of ['INTEGRATION_APPS', 'INTEGRATION_APP_SECRETS']) {
-    const value = caller[name];
-    if (value !== undefined && value !== '') apps[name] = value;
-  }
+  const given = (...names: string[]): Record<string, string> =>
+    Object.fromEntries(names.flatMap((name) => (caller[name] === undefined || caller[name] === '' ? [] : [[name, caller[name]]])));
+  const model = given('LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', 'LLM_DEBUG_LOG_DIR', ...keysNamedIn(caller['LLM_MODELS_FILE']));
+  const apps = given('INTEGRATION_APPS', 'INTEGRATION_APP_SECRETS');
   const { hostAddress, env: place } = sandboxPlace(caller, addresses.dataDirectory);
   // Pods reach this machine by an address of its own; then what they call listens on every address.
   const seenBySandboxes: Record<string, string> = hostAddress === '127.0.0.1' ? {} : { HOST: '0.0.0.0' };
@@ -136,6 +130,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     service('worker', {
       ...redis,
       ...apps,
+      ...given('OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'),
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
       ENCRYPTION_KEY: secrets.encryption,

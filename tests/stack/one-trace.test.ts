@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Conversation, QueuedMessage } from '@slipway/contracts';
@@ -21,17 +23,28 @@ interface LogLine {
 describe('logs', { timeout: 300_000 }, () => {
   let open: OpenStack;
   let talk: Talk;
+  let receiver: Server;
+  /** What an OTLP receiver was sent: protobuf. */
+  const exported: Buffer[] = [];
   const trace = newTrace();
 
   before(async () => {
-    open = await OpenStack.open();
+    receiver = createServer((request, response) => {
+      request.on('data', (part: Buffer) => exported.push(part));
+      request.on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    open = await OpenStack.open({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` } });
     await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n' });
     const prompt = open.book.write('traced', [terminal('echo traced > note.txt; env; tr "\\0" "\\n" < /proc/$PPID/environ'), finish()]);
     const response = await open.create({ prompt, repository: `${open.git.url}/sample.git` }, open.person, traceparent(trace));
     talk = open.follow(((await response.json()) as Conversation).id);
     await talk.ended('finished');
   });
-  after(() => open.close());
+  after(async () => {
+    await open?.close();
+    receiver?.close();
+  });
 
   /** Every line of every log file: of the services, and of the sandboxes, which write to files of their own. */
   const logLines = (): LogLine[] =>
@@ -75,6 +88,13 @@ describe('logs', { timeout: 300_000 }, () => {
     // Kept with each: the conversation's own is the newest one's.
     const kept = await open.query('SELECT trace_id FROM app.inbox_message WHERE conversation_id = $1 ORDER BY position', [talk.id]);
     expect(kept).toEqual([{ trace_id: trace }, { trace_id: later }]);
+  });
+
+  it('leave as spans under the same id once the turn has ended: each call of the model and each tool, and no word of a prompt or a command', async () => {
+    await until('the turn is sent', () => Buffer.concat(exported).includes(Buffer.from(trace, 'hex')), 60_000);
+    const sent = Buffer.concat(exported).toString('latin1');
+    for (const name of ['conversation turn', 'chat scripted', 'execute_tool terminal', 'start WAITING_FOR_SANDBOX', talk.id]) expect(sent).toContain(name);
+    for (const word of ['Please do it', 'note.txt', open.orgId, open.person.me.id, LLM_KEY]) expect(sent).not.toContain(word);
   });
 
   it('have one access line a request, with whose it was', async () => {

@@ -62,8 +62,6 @@ import { writeDefaultLimit } from './storage/storage.queries.js';
 import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
-import { OtlpSender } from './trace/otlp-sender.js';
-import { TraceExport } from './trace/trace-export.js';
 import { UsageSweep } from './usage/usage-sweep.js';
 import { WebhookSending } from './webhooks/webhook-sending.js';
 
@@ -205,12 +203,14 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const spending = new SpendingSweep(pool, spendings, locks, logger, new ChargePassRequests(pool, gateway, logger));
   spending.start();
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
-  const receiver = endpoint === undefined ? null : new OtlpSender({ endpoint, headers });
+  // OpenTelemetry's packages are read only where somebody wants them.
   const traces =
-    receiver === null
+    endpoint === undefined
       ? null
-      : new TraceExport({ ...{ pool, gateway, clock, locks, logger }, secret: config.INGEST_SECRET, send: (spans) => receiver.send(spans) });
-  traces?.start();
+      : (await import('./trace/start-trace-export.js')).startTraceExport(
+          { endpoint, headers },
+          { ...{ pool, gateway, clock, locks, logger }, secret: config.INGEST_SECRET },
+        );
   return {
     ready: async (signal) => {
       await pool.query('SELECT 1');
@@ -219,7 +219,6 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     },
     close: async () => {
       await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), traces?.close()]);
-      await receiver?.close();
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },

@@ -8,7 +8,7 @@ import { missingNeeds } from './test/needs.ts';
 import { report, suiteLine } from './test/report.ts';
 import { countsOf, runSuite, type SuiteResult } from './test/run-suite.ts';
 import { type Race, secondLook } from './test/second-look.ts';
-import { findSuites, type Suite } from './test/suites.ts';
+import { findSuites, longestFirst, type Suite } from './test/suites.ts';
 
 /** Suites that run beside each other: each starts processes of its own, and this is written for two cores. */
 const AT_ONCE = 2;
@@ -86,7 +86,7 @@ try {
     for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndTell(suite));
   };
   const of = (beside: Suite['beside']): Suite[] => suites.filter((suite) => suite.beside === beside);
-  const any = of('any');
+  const any = of('any').sort(longestFirst);
   await Promise.all(Array.from({ length: AT_ONCE }, () => take(any)));
   await Promise.all([take(of('waiting')), take(of('light'))]);
   await take(of('alone'));

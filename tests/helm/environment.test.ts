@@ -14,6 +14,7 @@ interface Config {
 /** What a Secret of the operator's holds, where an app looks at its form. */
 const THERE_BEFORE: Environment = {
   SMTP_URL: 'smtps://user:password@mail.example.com:465',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
   INTEGRATION_APP_SECRETS: '{"github": ["of-the-app-of-the-platform"]}',
   INTEGRATION_APPS:
     '{"github": {"id": 1, "slug": "slipway", "clientId": "Iv1", "clientSecret": "s", "privateKey": "-----BEGIN RSA PRIVATE KEY-----\\nMII\\n-----END RSA PRIVATE KEY-----"}}',

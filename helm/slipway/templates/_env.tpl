@@ -160,6 +160,14 @@
 - { name: MAX_ITERATIONS, value: {{ int .Values.worker.maxIterations | quote }} }
 - { name: STORAGE_LIMIT_MIB, value: {{ int .Values.worker.storageLimitMiB | quote }} }
 {{ include "slipway.integrationApps" . }}
+{{- with .Values.observability.otlp }}
+{{- if .endpoint }}
+- { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ .endpoint | quote }} }
+{{- if .existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "OTEL_EXPORTER_OTLP_HEADERS" "secret" .existingSecret "key" .headersKey) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "slipway.env.runtimeApi" -}}
@@ -294,6 +302,7 @@
 {{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
 {{- if $v.llm.modelKeys.existingSecret }}{{ $needed = append $needed (dict "value" "llm.modelKeys.existingSecret" "name" $v.llm.modelKeys.existingSecret "keys" (values $v.llm.modelKeys.variables)) }}{{ end -}}
 {{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
+{{- with $v.observability.otlp }}{{ if and .endpoint .existingSecret }}{{ $needed = append $needed (dict "value" "observability.otlp.existingSecret" "name" .existingSecret "keys" (list .headersKey)) }}{{ end }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}
 {{- $needed = append $needed (dict "value" "sandboxes.workspaceStore.existingSecret" "name" $store.existingSecret "keys" (list $store.accessKeyIdKey $store.secretAccessKeyKey)) -}}
 {{- end -}}

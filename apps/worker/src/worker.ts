@@ -62,6 +62,7 @@ import { writeDefaultLimit } from './storage/storage.queries.js';
 import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
+import { TraceExportMetrics } from './trace/trace-export-metrics.js';
 import { UsageSweep } from './usage/usage-sweep.js';
 import { WebhookSending } from './webhooks/webhook-sending.js';
 
@@ -203,13 +204,14 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const spending = new SpendingSweep(pool, spendings, locks, logger, new ChargePassRequests(pool, gateway, logger));
   spending.start();
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
+  const traceMetrics = new TraceExportMetrics(metrics);
   // OpenTelemetry's packages are read only where somebody wants them.
   const traces =
     endpoint === undefined
       ? null
       : (await import('./trace/start-trace-export.js')).startTraceExport(
           { endpoint, headers },
-          { ...{ pool, gateway, clock, locks, logger }, secret: config.INGEST_SECRET },
+          { ...{ pool, gateway, clock, locks, logger }, metrics: traceMetrics, secret: config.INGEST_SECRET },
         );
   return {
     ready: async (signal) => {

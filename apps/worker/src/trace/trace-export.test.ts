@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
+import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
 import { OtlpSender } from './otlp-sender.js';
 import { TraceExport } from './trace-export.js';
+import { TraceExportMetrics } from './trace-export-metrics.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 const SECRET_WORDS = 'the plan of the merger';
@@ -119,6 +121,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
       secret: SECRET,
       clock: { now: () => now },
       locks: { tryLock: async () => null },
+      metrics: new TraceExportMetrics(new Registry()),
       logger: createLogger('test', 'silent'),
     });
   };

@@ -9,6 +9,7 @@ import { Lead } from '../leads/lead.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { type ExportedSpan, otlpSpans, pseudonymOf } from './otlp-spans.js';
 import { noteExported, type UnexportedTrace, unexportedTraces } from './trace-export.queries.js';
+import type { TraceExportMetrics } from './trace-export-metrics.js';
 
 /** Between two rounds. Milliseconds. */
 const ROUND_MS = 2_000;
@@ -32,6 +33,7 @@ export interface TraceExportOptions {
   readonly secret: string;
   readonly clock: Clock;
   readonly locks: Pick<ConversationLocks, 'tryLock'>;
+  readonly metrics: TraceExportMetrics;
   readonly logger: Logger;
 }
 
@@ -48,7 +50,17 @@ export class TraceExport {
   constructor(private readonly options: TraceExportOptions) {
     const { locks, logger, clock } = options;
     this.since = new Date(clock.now().getTime() - LOOK_BACK_MS);
-    this.lead = new Lead({ name: 'trace-export', everyMs: ROUND_MS, locks, logger, round: (signal) => this.run(signal) });
+    this.lead = new Lead({
+      name: 'trace-export',
+      everyMs: ROUND_MS,
+      locks,
+      logger,
+      round: (signal) =>
+        this.run(signal).catch((error: unknown) => {
+          if (!signal.aborted) options.metrics.failures.inc();
+          throw error;
+        }),
+    });
   }
 
   start(): void {
@@ -74,7 +86,7 @@ export class TraceExport {
   }
 
   private async export({ id, orgId, head, after }: UnexportedTrace, signal: AbortSignal): Promise<void> {
-    const { pool, gateway, send, secret, clock } = this.options;
+    const { pool, gateway, send, secret, clock, metrics } = this.options;
     const read = await collectTrace(pool, orgId, id, after);
     if (read === null) return;
     const { collector, conversation, from } = read;
@@ -90,7 +102,11 @@ export class TraceExport {
       );
     if (turns.length > 0) {
       const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
-      for (let at = 0; at < spans.length; at += BATCH) await send(spans.slice(at, at + BATCH));
+      for (let at = 0; at < spans.length; at += BATCH) {
+        const batch = spans.slice(at, at + BATCH);
+        await send(batch);
+        metrics.spans.inc(batch.length);
+      }
     }
     if (upto > after) await noteExported(pool, orgId, id, upto);
     if (upto >= head) this.looked.delete(id);

@@ -85,16 +85,16 @@ describe('who pays for what is sent straight to agent-server', () => {
       const colleague = await gateway.grant(8000, { conversation: mine.conversation, org: mine.org });
       await gateway.pays(mine);
       const asked = post(colleague, `/api/conversations/${mine.conversation}/${what}`);
-      const wish = await until('the pass is wished for', async () => {
+      const request = await until('the pass is asked for', async () => {
         const { rows } = await gateway.owner.query('SELECT hash, org_id, conversation_id, user_id FROM app.charge_pass_request');
         return rows[0] as { hash: Buffer; org_id: string; conversation_id: string; user_id: string } | undefined;
       });
-      expect([wish.org_id, wish.conversation_id, wish.user_id]).toEqual([mine.org, mine.conversation, colleague.user]);
+      expect([request.org_id, request.conversation_id, request.user_id]).toEqual([mine.org, mine.conversation, colleague.user]);
       expect(gateway.upstream.seen).toEqual([]);
       await gateway.owner.query('DELETE FROM app.charge_pass_request');
       expect((await asked).status).toBe(200);
       const pass = gateway.upstream.seen[0]?.headers[CHARGE_PASS_HEADER] as string;
-      expect(createHash('sha256').update(pass).digest()).toEqual(wish.hash);
+      expect(createHash('sha256').update(pass).digest()).toEqual(request.hash);
       expect(await spender(mine.conversation)).toBe(mine.user);
     });
 

@@ -8,7 +8,7 @@ const BATCH = 50;
 /** Nobody waits for an older one: sandbox-gateway has given up. Seconds. */
 const STALE_SECONDS = 60;
 
-/** Tells llm-gateway the passes that sandbox-gateway has written down, and takes them away. Repeatable: one that was told twice is one. */
+/** Hands passes that sandbox-gateway has written down to llm-gateway, then deletes the rows. Repeatable: a pass that is handed over twice counts once. */
 export class ChargePassRequests {
   constructor(
     private readonly pool: SqlPool,
@@ -16,7 +16,7 @@ export class ChargePassRequests {
     private readonly logger: Logger,
   ) {}
 
-  /** One that fails is told in the next round. Rejects when the database does not answer. */
+  /** One that fails is repeated in the next round. Rejects when the database does not answer. */
   async tell(signal: AbortSignal): Promise<void> {
     const requests = await this.read();
     const told = await Promise.all(

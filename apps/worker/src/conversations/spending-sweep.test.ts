@@ -113,10 +113,10 @@ describe('who pays for a message that went straight to agent-server', () => {
     const { id } = await scene.create();
     await straight(id, 'usr_b');
     const hash = randomBytes(32);
-    const wish = (grant: string) => sandboxes.query<{ wished: boolean }>('SELECT app.request_charge_pass($1, $2) AS wished', [grant, hash]);
+    const request = (grant: string) => sandboxes.query<{ requested: boolean }>('SELECT app.request_charge_pass($1, $2) AS requested', [grant, hash]);
     const isTold = async () => (await sandboxes.query('SELECT 1 FROM app.charge_pass_request WHERE hash = $1', [hash])).rowCount === 0;
-    expect((await wish('sbx_unknown')).rows[0]?.wished).toBe(false);
-    expect((await wish(`sbx_${id}_usr_b`)).rows[0]?.wished).toBe(true);
+    expect((await request('sbx_unknown')).rows[0]?.requested).toBe(false);
+    expect((await request(`sbx_${id}_usr_b`)).rows[0]?.requested).toBe(true);
     const sweep = sweepOf(spendings());
     scene.peers.gatewayAway = true;
     await sweep.run(never, 0);

@@ -57,6 +57,12 @@ describe('the arrows between projects', () => {
     ['the testing library in a source', 'apps/worker/src/a.ts', "import { until } from '@slipway/testing';", 'only tests'],
     ['a dependency that the manifest does not name', 'libs/domain/src/a.ts', "import { SlipwayError } from '@slipway/errors';", 'package.json'],
     ['the environment in a feature', 'apps/worker/src/start/a.ts', 'export const url = process.env.DATABASE_URL;', 'process.env'],
+    ['a trace header of a request', 'apps/worker/src/a.ts', "fetch(url, { headers: { a: 'b', traceparent: '00' } });", 'traceHeaders'],
+    ['a trace header of a constant', 'apps/app-server/src/a.ts', "const moreHeaders = { 'traceparent': '00' };", 'traceHeaders'],
+    ['a trace header that is set later', 'libs/integrations/src/a.ts', "request.setHeader('traceparent', '00');", 'traceHeaders'],
+    ['a trace header that is assigned', 'libs/sandbox/src/a.ts', "headers['traceparent'] = '00';", 'traceHeaders'],
+    ['a trace header made by hand', 'apps/runtime-api/src/a.ts', `export const row = { traceparent: \`00-\${trace}-\${span}-01\` };`, 'currentTraceparent'],
+    ['a tracer outside of libs/telemetry', 'apps/app-server/src/a.ts', "import { trace } from '@opentelemetry/api';", 'libs/telemetry'],
     ['a file that imports itself', 'apps/worker/src/a.ts', "import './a.js';", 'circle'],
   ] as const) {
     it(`name ${what}`, () => expect(plant({ [file]: source })).toEqual([expect.stringMatching(new RegExp(`^${file}: .*${says}`))]));
@@ -71,6 +77,14 @@ describe('the arrows between projects', () => {
     expect(plant(circle)).toEqual(['apps/worker/src/a.ts: imports itself in a circle: a.ts → b.ts → c.ts → a.ts']);
     expect(plant({ ...circle, 'apps/worker/src/c.ts': "import type { a } from './a.js';\nexport let c: typeof a;" })).toEqual([]);
   });
+
+  it('let a trace be stored, and be read from a request', () =>
+    expect(
+      plant({
+        'apps/worker/src/a.ts':
+          "import { currentTraceparent, traceHeaders } from '@slipway/telemetry';\nexport const row = { traceparent: currentTraceparent(), headers: { ...traceHeaders() } };\nexport const read = (headers: { traceparent: string }): string => headers['traceparent'];",
+      }),
+    ).toEqual([]));
 
   it('are not mistaken for a comment or a text', () =>
     expect(plant({ 'apps/worker/src/a.ts': "// import x from '@slipway/app-server';\nexport const text = \"import '@slipway/app-server';\";" })).toEqual([]));

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findCycles } from './check/cycles.ts';
 import { type Import, importsOf } from './check/imports.ts';
+import { writtenTraceHeader } from './check/trace-headers.ts';
 
 /** Which of our libraries each of them may import. An app may import any but `testing` and `ui`; web has a row of its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
@@ -35,6 +36,11 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
   { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'what a token is worth is decided in one place' },
   { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal is the agent’s or a person’s' },
   { name: /^@nestjs\//, only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/, why: 'libraries below the apps know no framework' },
+  {
+    name: /^@opentelemetry\//,
+    only: /^(libs\/telemetry\/src\/tracing|apps\/worker\/src\/traces?)\//,
+    why: 'what stands behind a trace is chosen in libs/telemetry',
+  },
   { name: /^(react|next)(\/|$)/, only: /^(apps\/web|libs\/ui)\//, why: 'the server renders no screens' },
 ];
 
@@ -63,6 +69,8 @@ function checkProject(root: string, project: Project, exports: ReadonlyMap<strin
     const source = readFileSync(path.join(root, file), 'utf8');
     if (!MAY_READ_ENVIRONMENT.test(file) && !isTest(file) && /\bprocess\.env\b/.test(source))
       found.push(`${file}: reads process.env; take it as an argument, it is read in config.ts or main.ts`);
+    const header = isTest(file) ? null : writtenTraceHeader(file, source);
+    if (header !== null) found.push(`${file}: ${header}`);
     for (const item of importsOf(file, source)) {
       const target = item.specifier.startsWith('.') ? resolveRelative(project, file, item.specifier) : null;
       if (target === 'outside') found.push(`${file}: imports ${item.specifier}, which is another project's source; import the package`);

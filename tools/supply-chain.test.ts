@@ -70,3 +70,13 @@ describe('the services', () => {
     expect(engines.filter(([, node]) => node !== '>=24')).toEqual([]);
   });
 });
+
+describe('the API of OpenTelemetry', () => {
+  it('is installed once, below 1.10: with a second copy or a newer one a preloaded tracer sends no spans, without an error', () => {
+    const { packages } = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Readonly<Record<string, { readonly version?: string }>>;
+    };
+    const copies = Object.entries(packages).filter(([folder]) => folder.endsWith('node_modules/@opentelemetry/api'));
+    expect(copies.map(([, { version }]) => version)).toEqual(['1.9.1']);
+  });
+});

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
-import { createGatheringLogger, createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
+import { createGatheringLogger, createLogger, flushTraces, GracefulStop, logSettings, useTracing } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
+import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { Hubs } from './events/hubs.js';
@@ -13,6 +14,7 @@ const CLOSE_MS = 10_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('app-server', logSettings(config));
+useTracing(preloadedTracing(logger));
 try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const app = await createApp({
@@ -28,6 +30,7 @@ try {
       { name: 'streams', withinMs: CLOSE_MS, run: () => app.get(Hubs).endStreams() },
       stop.requests(REQUESTS_MS),
       { name: 'app', withinMs: CLOSE_MS, run: () => app.close() },
+      flushTraces(),
     ],
     [{ name: 'sockets', run: (drainMs) => app.get(RealtimeModule).drain(drainMs) }],
   );

@@ -1,4 +1,5 @@
-import { createGatheringLogger, createLogger, GracefulStop, logSettings, metricsAddress } from '@slipway/telemetry';
+import { createGatheringLogger, createLogger, flushTraces, GracefulStop, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
+import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
@@ -10,6 +11,7 @@ const CLOSE_MS = 5_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('runtime-api', logSettings(config));
+useTracing(preloadedTracing(logger));
 try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const sandboxes = await openSandboxes(config, process.env, logger);
@@ -41,6 +43,7 @@ try {
       stop.requests(REQUESTS_MS),
       { name: 'leases', withinMs: CLOSE_MS, run: () => runtimeApi.close() },
       { name: 'sandboxes', withinMs: CLOSE_MS, run: () => sandboxes.close() },
+      flushTraces(),
     ],
     // Another replica leads at once; what this one began, and whether that failed, is seen in the step of the leases.
     [{ name: 'leadership', run: () => void runtimeApi.pool.close().catch(() => {}) }],

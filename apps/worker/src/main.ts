@@ -1,5 +1,6 @@
-import { createLogger, GracefulStop, logSettings, metricsAddress } from '@slipway/telemetry';
+import { createLogger, flushTraces, GracefulStop, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
+import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import Fastify from 'fastify';
 import { loadConfig } from './config.js';
 import { startWorker } from './worker.js';
@@ -11,6 +12,7 @@ const PROBES_MS = 2_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('worker', logSettings(config));
+useTracing(preloadedTracing(logger));
 // Nobody calls a worker: there is no load balancer to wait for, and what it gives back at once runs elsewhere at once.
 const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const metrics = createMetrics('worker');
@@ -18,6 +20,6 @@ const worker = await startWorker(config, logger, metrics);
 const server = Fastify();
 installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping, metrics: metricsAddress(config) });
 stop.serve(server.server);
-stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS)]);
+stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS), flushTraces()]);
 await server.listen({ host: config.HOST, port: config.PORT });
 logger.info({ port: config.PORT }, 'worker takes jobs');

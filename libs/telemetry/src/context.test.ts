@@ -1,6 +1,7 @@
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { expect } from 'expect';
-import { makeTraceparent, runInContext, traceIdOf } from './context.js';
+import { runInContext, traceIdOf } from './context.js';
+import { currentTraceparent, type Tracing, traceHeaders, useTracing } from './tracing/tracing.js';
 
 const ID = '0af7651916cd43dd8448eb211c80319c';
 const ONE = `00-${ID}-b7ad6b7169203331-01`;
@@ -30,6 +31,35 @@ describe('the trace of a request', () => {
     });
 
   it('goes on in what the work calls', () => {
-    expect(traceIdOf(runInContext({ traceId: ID }, () => makeTraceparent()))).toBe(ID);
+    expect(traceIdOf(runInContext({ traceId: ID }, () => currentTraceparent()))).toBe(ID);
+  });
+});
+
+describe('the headers of a request', () => {
+  const SPAN = { traceId: ID, spanId: 'b7ad6b7169203331', sampled: false };
+  const tracer = (active: Tracing['active']): Tracing => ({
+    ...{ active, span: (_name, _options, work) => work(), logFields: () => ({}), flush: async () => {} },
+  });
+  afterEach(() => useTracing(null));
+
+  it('carry the trace of the work and a span of their own without a tracer', () => {
+    const [first, second] = runInContext({ traceId: ID }, () => [traceHeaders(), traceHeaders()]);
+    expect(first.traceparent).toMatch(new RegExp(`^00-${ID}-[0-9a-f]{16}-01$`));
+    expect(second.traceparent).not.toBe(first.traceparent);
+  });
+
+  it('carry the span of the tracer, and whether its trace is sent', () => {
+    useTracing(tracer(() => SPAN));
+    expect(runInContext({ traceId: ID }, () => traceHeaders())).toEqual({ traceparent: `00-${ID}-b7ad6b7169203331-00` });
+    useTracing(tracer(() => ({ ...SPAN, sampled: true })));
+    expect(traceHeaders()).toEqual({ traceparent: ONE });
+  });
+
+  it('carry the trace of the work where the tracer has no span, or one of another trace', () => {
+    for (const active of [() => undefined, () => SPAN]) {
+      useTracing(tracer(active));
+      expect(traceHeaders('1'.repeat(32)).traceparent).toMatch(/^00-1{32}-/);
+      expect(runInContext({ traceId: '2'.repeat(32) }, () => currentTraceparent())).toMatch(/^00-2{32}-/);
+    }
   });
 });

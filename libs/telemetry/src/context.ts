@@ -40,12 +40,12 @@ export function traceIdOf(traceparent: string | readonly string[] | undefined): 
   return randomHex(32);
 }
 
-/** Of the work under way; a new one outside of any, and where that has none. */
-export function currentTraceId(): string {
-  return currentContext()?.traceId || randomHex(32);
+/** Of the work under way; outside of any, and where that has none, `otherwise` or a new one. */
+export function currentTraceId(otherwise?: string): string {
+  return currentContext()?.traceId || otherwise || randomHex(32);
 }
 
-/** A `traceparent` with a new span under the current trace (or under `traceId`). */
+/** A `traceparent` with a new span under the current trace (or under `traceId`). Not exported by the package: `currentTraceparent` asks the tracer first. */
 export function makeTraceparent(traceId?: string): string {
   return `00-${traceId ?? currentTraceId()}-${randomHex(16)}-01`;
 }

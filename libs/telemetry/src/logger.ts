@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { currentContext } from './context.js';
 import type { LogSettings } from './log-settings.js';
 import { textLines } from './text-lines.js';
+import { activeTracing } from './tracing/tracing.js';
 
 export type { Logger } from 'pino';
 
@@ -37,9 +38,11 @@ export function createGatheringLogger(service: string, settings: LogSettings | s
 
 function contextFields(): object {
   const context = currentContext();
+  const fields = activeTracing().logFields();
   return context === undefined
-    ? {}
+    ? fields
     : {
+        ...fields,
         request_id: context.requestId,
         trace_id: context.traceId,
         org_id: context.orgId,

@@ -25,7 +25,7 @@ import type {
 } from '@slipway/contracts';
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { currentContext, makeTraceparent, runInContext } from '@slipway/telemetry';
+import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';
 import { MCP_UPDATE, McpServers } from '../sandbox/mcp-servers.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AgentSetup } from './agent-setup.js';
@@ -331,7 +331,7 @@ export class Conversation {
 
   private async linkTo(slipway: NonNullable<StartConversationRequest['slipway']>): Promise<AppLink> {
     return AppLink.open(slipway, this.log, {
-      traceparent: () => makeTraceparent(this.traceId),
+      traceparent: () => currentTraceparent(this.traceId),
       logger: this.deps.logger.child({ conversation_id: this.id }),
       onFenced: () => this.fence(),
       onAcked: (acked) => this.file.changeSoon({ acked }),
@@ -388,7 +388,7 @@ export class Conversation {
       hooks: this.setup.hooks,
       skillsOf: this.setup.skillsOf,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
-      traceparent: () => makeTraceparent(this.traceId),
+      traceparent: () => currentTraceparent(this.traceId),
       logger: this.deps.logger,
     });
   }

@@ -22,7 +22,7 @@ import {
   VscodeStatus,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { makeTraceparent } from '@slipway/telemetry';
+import { currentTraceparent, traceHeaders } from '@slipway/telemetry';
 import type { Dispatcher } from 'undici';
 import { callJson, callOut, type OutgoingRequest, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
@@ -101,7 +101,7 @@ export class ActionServerClient implements ToolPort {
     if (this.toMark.has(turn)) return;
     const asked = async (): Promise<void> => {
       this.toMark.delete(turn);
-      const { status } = await this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), makeTraceparent());
+      const { status } = await this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), currentTraceparent());
       if (status < 300) this.unmarked.delete(turn);
     };
     this.unmarked.add(turn);
@@ -117,7 +117,7 @@ export class ActionServerClient implements ToolPort {
 
   /** Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process that is away runs nothing. */
   async interruptTerminal(timeoutMs: number): Promise<void> {
-    await this.attempt('/interrupt_terminal', {}, AbortSignal.timeout(timeoutMs), makeTraceparent()).catch(() => {});
+    await this.attempt('/interrupt_terminal', {}, AbortSignal.timeout(timeoutMs), currentTraceparent()).catch(() => {});
   }
 
   /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
@@ -138,7 +138,7 @@ export class ActionServerClient implements ToolPort {
   /** One question in the background, whose answer may take as long as `signal` lets it. Nothing is tried again here. */
   async request(method: 'GET' | 'POST' | 'PUT', path: string, body: unknown, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
     await orAborted(this.prepare(), signal);
-    const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token, ...traceHeaders() };
     return callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
@@ -153,7 +153,7 @@ export class ActionServerClient implements ToolPort {
 
   /** One command outside the agent's shell. @throws as `execute`. */
   async runCommand(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
-    const answer = await this.post('/bash/execute', request, signal, makeTraceparent(), (request.timeout + 30) * 1000);
+    const answer = await this.post('/bash/execute', request, signal, currentTraceparent(), (request.timeout + 30) * 1000);
     const parsed = RunCommandResponse.safeParse(answer);
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool process answered something that could not be read.', { internal: parsed.error.message });
@@ -170,7 +170,7 @@ export class ActionServerClient implements ToolPort {
 
   /** Starts VS Code unless it runs, where the image has it; the answer says why not. @throws as `execute`. */
   async openVscode(host: string, signal: AbortSignal): Promise<OpenVscodeResponse> {
-    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, signal, makeTraceparent(), VSCODE_TIMEOUT_MS));
+    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, signal, currentTraceparent(), VSCODE_TIMEOUT_MS));
   }
 
   /** Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
@@ -193,7 +193,7 @@ export class ActionServerClient implements ToolPort {
   /** As `forward`, for files: what is said of a file that is not given is forwarded, the bytes of one that is go past every parser. @throws as `forward`. */
   async download(call: Call, path: string): Promise<undefined> {
     await this.prepare().catch((error: unknown) => Promise.reject(notThere(error)));
-    const headers = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    const headers = { 'x-session-api-key': this.token, ...traceHeaders() };
     const url = new URL(`${this.url}${path}?${call.query}`);
     const handed = await rawDownload({ url, headers, signal: call.signal }, call.response).catch((error: unknown) => Promise.reject(notThere(error)));
     return handed ? undefined : this.forward(call, path);
@@ -224,7 +224,7 @@ export class ActionServerClient implements ToolPort {
   }
 
   private async transfer(call: Pick<OutgoingRequest, 'method' | 'body' | 'signal'>): Promise<Dispatcher.ResponseData> {
-    const headers = { 'x-session-api-key': this.token, 'content-type': ARCHIVE_CONTENT_TYPE, traceparent: makeTraceparent() };
+    const headers = { 'x-session-api-key': this.token, 'content-type': ARCHIVE_CONTENT_TYPE, ...traceHeaders() };
     let answer: Dispatcher.ResponseData;
     try {
       answer = await callOut({ ...call, url: `${this.url}/archive/workspace`, headers });
@@ -239,7 +239,7 @@ export class ActionServerClient implements ToolPort {
   private async passOn(call: Call, path: string): Promise<Awaited<ReturnType<typeof callOut>>> {
     const query = call.query.toString();
     const { request } = call;
-    const headers: Record<string, string> = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    const headers: Record<string, string> = { 'x-session-api-key': this.token, ...traceHeaders() };
     for (const name of ['content-type', 'content-length', 'accept', 'range'] as const) {
       const value = request.headers[name];
       if (value !== undefined) headers[name] = value;

@@ -2,7 +2,7 @@ import type { ConfirmationMode, CreateConversation, Principal } from '@slipway/c
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
-import { makeTraceparent } from '@slipway/telemetry';
+import { currentTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { storedStatus } from '../ingest/status-patch.js';
 import type { ConversationRow } from './conversation-view.js';
@@ -82,7 +82,7 @@ export async function setDesired(client: PoolClient, orgId: string, id: string, 
   await client.query({
     name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
     text: `UPDATE app.conversation SET desired = $3, traceparent = $4${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
-    values: [orgId, id, desired, makeTraceparent()],
+    values: [orgId, id, desired, currentTraceparent()],
   });
 }
 

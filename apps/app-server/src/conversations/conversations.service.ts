@@ -11,7 +11,7 @@ import {
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { type Logger, makeTraceparent } from '@slipway/telemetry';
+import { currentTraceparent, type Logger } from '@slipway/telemetry';
 import { assertBudget } from '../budgets/spent-budget.js';
 import { Hubs } from '../events/hubs.js';
 import { RepositoryReferences } from '../integrations/repositories/repository-references.js';
@@ -104,7 +104,7 @@ export class ConversationsService {
       model: await this.models.choose(caller.orgId, body.model, settings.defaultModel),
       environment: body.environment ?? settings.defaultEnvironment,
       confirmation: stricterMode(body.confirmation ?? 'never', settings.confirmation),
-      traceparent: makeTraceparent(),
+      traceparent: currentTraceparent(),
     };
     const created = await inOrg(this.pool, caller.orgId, (client) => createConversation(client, caller, body, made)).then(
       () => true,

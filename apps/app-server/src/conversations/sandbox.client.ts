@@ -15,7 +15,7 @@ import {
   VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { makeTraceparent } from '@slipway/telemetry';
+import { traceHeaders } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type AnswerBound, bytesOf, textOf } from './sandbox-answers.js';
 import { MAX_LIST_BYTES, MAX_PATCH_BYTES } from './sandbox-reads.js';
@@ -236,7 +236,7 @@ export class SandboxClient {
         'x-session-api-key': sessionKey,
         ...(appKey === undefined ? {} : { [CALLER_KEY_HEADER]: appKey }),
         'accept-encoding': 'identity',
-        traceparent: makeTraceparent(),
+        ...traceHeaders(),
         ...(body === undefined ? {} : JSON_BODY),
         ...more,
       };

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { BRIEF_SESSION_PREFIX, ERROR_CODES, ORG_HEADER, Problem, Runtime, RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { makeTraceparent } from '@slipway/telemetry';
+import { traceHeaders } from '@slipway/telemetry';
 import type { z } from 'zod';
 
 /** Longest wait: somebody looks at a screen. Milliseconds. */
@@ -81,7 +81,7 @@ export class RuntimeApiClient {
       headers: {
         'x-api-key': this.options.apiKey,
         [ORG_HEADER]: orgId,
-        traceparent: makeTraceparent(),
+        ...traceHeaders(),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CHARGE_PASS_HEADER, DEMO_MODEL } from '@slipway/contracts';
 import { factsOf, type ModelPrice } from '@slipway/llm';
-import { type Logger, makeTraceparent, traceIdOf } from '@slipway/telemetry';
+import { type Logger, traceHeaders, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';
 import { type Caching, CallBound, DEFAULT_SEARCHES, pricesCaching } from '../budgets/call-bound.js';
 import { answerFromCache, FREE } from '../cache/cached-call.js';
@@ -128,7 +128,7 @@ async function arrive(options: EntranceOptions, { dialect, shown, request }: Inc
     fields,
     stream: fields.stream,
     headers: dialectHeadersOf(request),
-    traceparent: makeTraceparent(traceId),
+    trace: traceHeaders(traceId),
   };
   return { key, destination, admitted, asked, traceId };
 }

@@ -24,12 +24,12 @@ export function below(baseUrl: string, path: string): { readonly origin: string;
 }
 
 /** What every call carries. */
-export function plainHeaders(asked: Pick<Asked, 'stream' | 'traceparent'>): Record<string, string> {
+export function plainHeaders(asked: Pick<Asked, 'stream' | 'trace'>): Record<string, string> {
   return {
     'content-type': 'application/json',
     accept: asked.stream ? 'text/event-stream' : 'application/json',
     'user-agent': 'slipway-llm-gateway',
-    traceparent: asked.traceparent,
+    ...asked.trace,
   };
 }
 

@@ -41,7 +41,8 @@ export interface Asked {
   readonly stream: boolean;
   /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly traceparent: string;
+  /** Headers of the call's trace. */
+  readonly trace: Readonly<Record<string, string>>;
   /** Longest answer of each choice that the provider is told, whatever the body says. Tokens; absent or `null`: as the body says. */
   readonly limit?: number | null;
   /** Most searches of the provider's own tool, where the request offers it. Absent or `null`: it does not. */

@@ -8,7 +8,7 @@ export const SPOKEN: readonly Spoken[] = ['chat', 'responses', 'messages'];
 export function testAsked(dialect: Dialect, request: object | Buffer, headers: Record<string, string> = {}): Asked {
   const body = Buffer.isBuffer(request) ? request : Buffer.from(JSON.stringify(request));
   const fields = readRoutingFields(body, dialect);
-  return { dialect, body, fields, stream: fields.stream, headers, traceparent: '00-00000000000000000000000000000001-0000000000000001-01' };
+  return { dialect, body, fields, stream: fields.stream, headers, trace: { traceparent: '00-00000000000000000000000000000001-0000000000000001-01' } };
 }
 
 /** A target of one dialect, which is Claude's where that is messages. */

@@ -1,6 +1,6 @@
 import type { GatewayDeploymentTest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { makeTraceparent, traceIdOf } from '@slipway/telemetry';
+import { traceHeaders } from '@slipway/telemetry';
 import { brokenOf, inStreamErrorOf, refusalOf } from '../completions/upstream-failure.js';
 import type { Asked } from '../dialects/exchange.js';
 import { openExchange } from '../dialects/open-exchange.js';
@@ -56,7 +56,7 @@ async function testDeployment(dispatchers: Dispatchers, deployment: Deployment):
       fields: readRoutingFields(body, dialect),
       stream: false,
       headers: {},
-      traceparent: makeTraceparent(traceIdOf(undefined)),
+      trace: traceHeaders(),
     };
     const { origin, path, method, headers, body: sent, answer } = openExchange(asked, target);
     const response = await dispatchers

@@ -1,6 +1,6 @@
 import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
-import { currentContext, type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
+import { currentContext, inSpan, type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
 import { type ConversationRow, readConversation, takeConversation } from './conversation.queries.js';
 import type { ConversationLocks } from './conversation-locks.js';
 import { type Change, type ConversationLog, LostConversation } from './conversation-log.js';
@@ -58,7 +58,7 @@ export class ConversationHolder {
           },
         };
         try {
-          await work(conversation);
+          await inSpan('conversation job', { parent: row.traceparent }, () => work(conversation));
         } catch (error) {
           if (!(error instanceof LostConversation)) throw error;
           this.logger.info({ conversation: id }, 'another worker took the conversation over');

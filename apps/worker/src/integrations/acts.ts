@@ -15,7 +15,7 @@ import type { Ids } from '@slipway/domain';
 import { baseUrlOf, type Intent } from '@slipway/integrations';
 import type { DecidedDelivery, Decision, StoredDelivery } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
-import { makeTraceparent } from '@slipway/telemetry';
+import { currentTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
 import { wantSeenAtOnce } from './answers/answers.queries.js';
@@ -181,7 +181,7 @@ export class Acts {
       maxIterations: null,
       maxBudgetUsd: null,
       model: begin.model,
-      traceparent: makeTraceparent(),
+      traceparent: currentTraceparent(),
       outboxId: this.ids.uuid(),
     });
     const detail = { repository, branch, model: begin.model, connection: connection.id, delivery: stored.id };
@@ -204,7 +204,7 @@ export class Acts {
     await addMessage(client, orgId, conversationId, { id: message, text: asked.text, by: { id: actor.userId, label: actor.label }, thread });
     await wantReplies(client, stored, intent.thread, asked.comments, { conversationId, message });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
-    await want(client, orgId, conversationId, 'run', job, makeTraceparent());
+    await want(client, orgId, conversationId, 'run', job, currentTraceparent());
     await wantAnswers(client, stored, intent, conversationId);
     return { decided: { state: 'done', code: 'message-added', detail: null, conversationId }, job };
   }
@@ -215,7 +215,7 @@ export class Acts {
     const conversationId = await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid());
     if ((await lockInbox(client, orgId, conversationId)) === null)
       return { decided: { state: 'ignored', code: 'nothing-to-stop', detail: null, conversationId: null }, job: null };
-    await want(client, orgId, conversationId, 'rest', 'conversation-pause', makeTraceparent());
+    await want(client, orgId, conversationId, 'rest', 'conversation-pause', currentTraceparent());
     const by = { id: actor.userId, label: actor.label };
     const detail = { connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.pause', target: conversationId, by, detail });

@@ -11,7 +11,7 @@ import { type Intent, PROVIDERS } from '@slipway/integrations';
 import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
-import { createLogger, makeTraceparent } from '@slipway/telemetry';
+import { createLogger, currentTraceparent } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
@@ -168,7 +168,7 @@ describe('the rest of a thread', () => {
           maxIterations: null,
           maxBudgetUsd: null,
           model: 'm',
-          traceparent: makeTraceparent(),
+          traceparent: currentTraceparent(),
           outboxId: randomUUID(),
         },
       });

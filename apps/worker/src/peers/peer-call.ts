@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, Problem } from '@slipway/contracts';
 import { type ReadSlot, readWithin } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { makeTraceparent } from '@slipway/telemetry';
+import { traceHeaders } from '@slipway/telemetry';
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
 
@@ -70,7 +70,7 @@ async function answerOf(call: PeerCall): Promise<{ status: number; bytes: Buffer
       dispatcher,
       method: call.method,
       signal: AbortSignal.any([call.signal, limit]),
-      headers: { ...call.headers, traceparent: makeTraceparent(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...call.headers, ...traceHeaders(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
     return { status: response.statusCode, bytes: await readBounded(response.body, call) };

@@ -4,7 +4,7 @@ import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { PullRequestRow, RequestedFix, SentFix } from '@slipway/integrations/pull-requests';
 import type { Queue } from '@slipway/queue';
-import { currentTraceId, makeTraceparent } from '@slipway/telemetry';
+import { currentTraceId, currentTraceparent } from '@slipway/telemetry';
 import { readConversation } from '../conversations/conversation.queries.js';
 import { lockInbox, want } from '../integrations/acts.queries.js';
 import { fixDecision } from './fix-decision.js';
@@ -69,7 +69,7 @@ export class Fixes {
       await changePullRequest(client, orgId, row.id, isNew ? { ...done, fix, fixStopped: null } : automatic ? {} : done);
       if (!isNew) return null;
       const next: ConversationQueue = inbox.live ? 'conversation-deliver' : 'conversation-start';
-      await want(client, orgId, conversationId, 'run', next, makeTraceparent());
+      await want(client, orgId, conversationId, 'run', next, currentTraceparent());
       return next;
     });
     if (job !== null) await this.queue.add(job, { orgId, conversationId }, { key: conversationId });

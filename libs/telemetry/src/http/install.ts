@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type RequestContext, runInContext, traceIdOf } from '../context.js';
 import type { Logger } from '../logger.js';
 import { type MetricsServer, type Readiness, startMetricsServer } from '../metrics-server.js';
+import { activeTracing } from '../tracing/tracing.js';
 
 export interface TelemetryOptions {
   readonly registry: Registry;
@@ -46,6 +47,7 @@ function whose(context: RequestContext | undefined, request: FastifyRequest): ob
     org_id: context?.orgId,
     user_id: context?.userId,
     conversation_id: context?.conversationId ?? conversationOf(request),
+    ...activeTracing().logFields(),
   };
 }
 
@@ -84,7 +86,7 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
     const traceparent = request.headers['traceparent'];
     reply.header('x-request-id', requestId);
-    const context: RequestContext = { requestId, address: request.ip, traceId: traceIdOf(traceparent) };
+    const context: RequestContext = { requestId, address: request.ip, traceId: activeTracing().active()?.traceId ?? traceIdOf(traceparent) };
     contexts.set(request, context);
     runInContext(context, done);
   });

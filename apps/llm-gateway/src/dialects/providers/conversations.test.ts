@@ -44,7 +44,7 @@ async function ask(caller: (typeof CALLERS)[number], kind: VendorKind, asked: Js
   const stream = asked['stream'] === true;
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const { answer, ...sent } = openExchange(
-    { dialect: caller, body, fields: readRoutingFields(body, caller), stream, headers: {}, traceparent },
+    { dialect: caller, body, fields: readRoutingFields(body, caller), stream, headers: {}, trace: { traceparent } },
     targetOf(kind),
   );
   const response = await request(sent.origin + sent.path, { method: 'POST', headers: sent.headers, body: sent.body });
@@ -99,7 +99,7 @@ describe('a conversation with calls of tools', () => {
         const body = Buffer.from(JSON.stringify(TEST_CALLERS[caller].first(false)).replaceAll('{"type":"string"}', deep));
         const fields = readRoutingFields(body, caller);
         try {
-          openExchange({ dialect: caller, body, fields, stream: false, headers: {}, traceparent: '' }, targetOf(kind));
+          openExchange({ dialect: caller, body, fields, stream: false, headers: {}, trace: {} }, targetOf(kind));
           return 'said';
         } catch (error) {
           return (error as { code?: string }).code;
@@ -111,7 +111,7 @@ describe('a conversation with calls of tools', () => {
 
   it('is let in nowhere with another key, another body than was signed, or the key in the path', async () => {
     const body = Buffer.from(JSON.stringify(TEST_CALLERS.chat.first(false)));
-    const asked = { dialect: 'chat', body, fields: readRoutingFields(body, 'chat'), stream: false, headers: {}, traceparent: '' } as const;
+    const asked = { dialect: 'chat', body, fields: readRoutingFields(body, 'chat'), stream: false, headers: {}, trace: {} } as const;
     for (const kind of KINDS) {
       const wrong = openExchange(asked, { ...targetOf(kind), apiKey: kind === 'bedrock' ? 'AKIDEXAMPLE:wrong:token:of/a+role' : 'wrong' });
       expect((await request(wrong.origin + wrong.path, { method: 'POST', headers: wrong.headers, body: wrong.body })).statusCode).toBe(403);

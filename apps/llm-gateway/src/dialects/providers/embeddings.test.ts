@@ -14,7 +14,10 @@ const TARGETS = {
 
 function open(target: Target, asked: object): Exchange {
   const body = Buffer.from(JSON.stringify({ model: 'vectors', ...asked }));
-  return openExchange({ dialect: 'embeddings', body, fields: readRoutingFields(body, 'embeddings'), stream: false, headers: {}, traceparent: '00-x' }, target);
+  return openExchange(
+    { dialect: 'embeddings', body, fields: readRoutingFields(body, 'embeddings'), stream: false, headers: {}, trace: { traceparent: '00-x' } },
+    target,
+  );
 }
 const sent = ({ path, body }: Exchange): unknown => ({ path, body: JSON.parse(body.toString('utf8')) });
 const said = (exchange: Exchange, name: string): { data: Array<{ index: number; embedding: unknown }>; usage: unknown; model: string } =>

@@ -3,7 +3,7 @@ import { expect } from 'expect';
 import type { Dialect, Target } from '../../exchange.js';
 import { azureAddress } from './address.js';
 
-const asked = { dialect: 'chat', headers: {}, stream: false, traceparent: '00-1-2-01' } as never;
+const asked = { dialect: 'chat', headers: {}, stream: false, trace: { traceparent: '00-1-2-01' } } as never;
 const target: Target = { provider: 'azure', baseUrl: 'https://x.openai.azure.com', apiKey: 'k', model: 'my gpt', speaks: [] };
 const place = (spoken: Dialect, more: Partial<Target>): string => {
   const { origin, path } = azureAddress(spoken, asked, { ...target, ...more });

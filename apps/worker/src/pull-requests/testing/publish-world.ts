@@ -30,18 +30,25 @@ import { Fixes } from '../fixes.js';
 import { Publisher } from '../publisher.js';
 import { PullRequestJob } from '../pull-request-job.js';
 import { madeBundle } from './made-bundle.js';
+import { giteaApi } from './gitea-api.js';
+import { gitlabApi } from './gitlab-api.js';
 import { ScriptedHost } from './scripted-host.js';
 
 export const ORG = 'org_publish';
 export const CONNECTION = '7d0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c33';
 export const BASE = 'b'.repeat(40);
 const LEASE_MS = 150;
+const HOSTS = {
+  gitea: { api: giteaApi, kind: 'token', signature: 'sha256', eventHeader: 'x-gitea-event' },
+  gitlab: { api: gitlabApi, kind: 'access-token', signature: 'signed', eventHeader: 'x-gitlab-event' },
+} as const;
+export type HostName = keyof typeof HOSTS;
 const logger = createLogger('publish-test', 'silent');
 export const never: AbortSignal = new AbortController().signal;
 
 /** From a delivery to a merged pull request: the worker's own jobs on a real database, a git host over HTTP, and an agent that a test plays. Jobs are run by the test. */
 export class PublishWorld {
-  readonly host = new ScriptedHost();
+  readonly host: ScriptedHost;
   /** What the workspace holds now. */
   work = 'total 1';
   /** Ahead of the machine's by this. Milliseconds. */
@@ -61,16 +68,19 @@ export class PublishWorld {
     readonly owner: pg.Client,
     private readonly hints: HintBus,
     private readonly locks: ConversationLocks,
-  ) {}
+    private readonly hostName: HostName,
+  ) {
+    this.host = new ScriptedHost(HOSTS[hostName].api, this.clock.now);
+  }
 
-  static async open(): Promise<PublishWorld> {
+  static async open(hostName: HostName = 'gitea'): Promise<PublishWorld> {
     const database = await queueDatabase();
     const pool = createPool({ url: database.urls.app, max: 12, applicationName: 'test', onError: () => {} });
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     const hints = createHintBus({ databaseUrl: database.urls.app, applicationName: 'test', logger });
     const locks = new ConversationLocks({ databaseUrl: database.urls.app, applicationName: 'test', logger });
-    const world = new PublishWorld(database, pool, owner, hints, locks);
+    const world = new PublishWorld(database, pool, owner, hints, locks, hostName);
     await world.connect();
     return world;
   }
@@ -82,17 +92,20 @@ export class PublishWorld {
     await this.owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_mia', 'test', 'mia', 'Mia')`);
     await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_mia', 'member')`, [ORG]);
     await this.owner.query(
-      `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('l', $1, 'gitea', $2, '7', 'usr_mia', 'mia')`,
-      [ORG, this.address],
+      `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('l', $1, $3, $2, '7', 'usr_mia', 'mia')`,
+      [ORG, this.address, this.hostName],
     );
     await this.owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, state, created_by, created_by_label)
-       VALUES ($1, $2, 'gitea', 'token', 'n', $3, 'sha256', '{"ids":["99"],"mention":"slipway"}', $4, 'active', 'u', 'u')`,
+       VALUES ($1, $2, $5, $6, 'n', $3, $7, '{"ids":["99"],"mention":"slipway"}', $4, 'active', 'u', 'u')`,
       [
         CONNECTION,
         ORG,
         this.address,
         JSON.stringify({ labels: ['slipway'], bots: [], confidential: false, defaultRepository: null, baseUrl: `http://${this.address}` }),
+        this.hostName,
+        HOSTS[this.hostName].kind,
+        HOSTS[this.hostName].signature,
       ],
     );
     const place = { id: 'secret-p', connectionId: CONNECTION, kind: 'token' };
@@ -122,7 +135,7 @@ export class PublishWorld {
   async arrive(event: string, body: object, deliveryId: string): Promise<string> {
     const id = this.ids.uuid();
     const raw = Buffer.from(JSON.stringify(body));
-    const packed = await packDelivery({ headers: { 'content-type': 'application/json', 'x-gitea-event': event }, raw });
+    const packed = await packDelivery({ headers: { 'content-type': 'application/json', [HOSTS[this.hostName].eventHeader]: event }, raw });
     const sealed = await this.envelope(this.pool).seal(ORG, packed, deliveryContext({ id, connectionId: CONNECTION }));
     await this.pool.query('SELECT app.take_delivery($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
       ORG,
@@ -189,6 +202,15 @@ export class PublishWorld {
       `SELECT queue, key FROM app.outbox WHERE queue IN ('integration-delivery', 'integration-answer', 'pull-request') ORDER BY enqueued_at`,
     );
     return rows;
+  }
+
+  /** A conversation that has finished what the delivery asked for. @returns its id. */
+  async begin(delivered: readonly [event: string, body: object]): Promise<string> {
+    await this.arrive(...delivered, 'd1');
+    await this.settle();
+    const [id = ''] = await this.conversations();
+    await this.agentWorks(id);
+    return id;
   }
 
   /** What the agent does with what it was asked: it takes everything in, changes the workspace, speaks and finishes. Only its last step publishes. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** What becomes of one request. `lost`: it never arrives. `unanswered`: it takes effect, and nobody learns of it. */
 export type HostFate = 'well' | 'lost' | 'unanswered' | 503;
 
-interface Pull {
+export interface Pull {
   readonly number: number;
   readonly head: string;
   readonly base: string;
@@ -14,13 +14,22 @@ interface Pull {
   merged: boolean;
 }
 
-interface Comment {
+export interface Comment {
   readonly id: number;
+  readonly createdAt: Date;
   readonly issue: number;
   body: string;
 }
 
 const pkt = (text: string): string => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
+
+export interface HostRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+/** What one kind of git host answers, apart from git itself. */
+export type HostApi = (host: ScriptedHost, request: HostRequest) => readonly [status: number, answer: unknown];
 
 /** One repository `acme/shop` of a git host over real HTTP: git's push, pull requests, comments and statuses. Its connection fails as a test says. */
 export class ScriptedHost {
@@ -34,10 +43,16 @@ export class ScriptedHost {
   files: Readonly<Record<string, string>> = {};
   /** Of the requests to come, in order; after the last all go well. */
   fates: HostFate[] = [];
+  /** `METHOD path` of requests that take effect, and of which nobody learns. */
+  unanswered: RegExp | null = null;
   calls = 0;
   private readonly server: Server;
 
-  constructor() {
+  /** @param now stamps comments: a host whose clock is far from ours finds none of them again. */
+  constructor(
+    private readonly api: HostApi,
+    readonly now: () => Date,
+  ) {
     this.server = createServer((request, response) => void this.take(request, response));
   }
 
@@ -61,8 +76,8 @@ export class ScriptedHost {
     const url = new URL(request.url ?? '/', 'http://host');
     const body = Buffer.concat(parts);
     const git = this.git(request.method ?? '', url, body);
-    const [status, answer] = git === null ? this.api(request.method ?? '', url.pathname, body) : [200, git];
-    if (fate === 'unanswered') return void request.socket.destroy();
+    const [status, answer] = git === null ? this.api(this, { method: request.method ?? '', url, body: jsonOf(body) }) : [200, git];
+    if (fate === 'unanswered' || this.unanswered?.test(`${request.method} ${url.pathname}`) === true) return void request.socket.destroy();
     response.writeHead(status, { 'content-type': 'application/json' }).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
   }
 
@@ -83,76 +98,23 @@ export class ScriptedHost {
     return `${pkt(`\u0001${report}`)}0000`;
   }
 
-  private shown(pull: Pull): object {
-    const sha = this.refs.get(`refs/heads/${pull.head}`) ?? '';
-    const { number, title, body, state, merged } = pull;
-    const repo = { id: 1 };
-    return {
-      id: 500 + number,
-      number,
-      title,
-      body,
-      state,
-      merged,
-      mergeable: true,
-      html_url: `https://host.test/${number}`,
-      head: { ref: pull.head, sha, repo },
-      base: { ref: pull.base, sha: 'b'.repeat(40), repo },
-    };
+  headOf(pull: Pull): string {
+    return this.refs.get(`refs/heads/${pull.head}`) ?? '';
   }
 
-  private api(method: string, whole: string, raw: Buffer): [number, unknown] {
-    const path = whole.replace('/api/v1/repos/acme/shop', '');
-    const body = raw.length === 0 ? {} : (JSON.parse(raw.toString()) as Record<string, string>);
-    if (path === '') return [200, { id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' }];
-    if (path.startsWith('/git/trees/'))
-      return [200, { truncated: false, tree: Object.keys(this.files).map((name, index) => ({ path: name, mode: '100644', sha: `f${index}` })) }];
-    const file = /^\/git\/blobs\/f(\d+)$/.exec(path);
-    if (file !== null) return [200, { encoding: 'base64', content: Buffer.from(Object.values(this.files)[Number(file[1])] ?? '').toString('base64') }];
-    if (path.startsWith('/compare/')) return [200, { commits: [] }];
-    const status = /^\/commits\/(\w+)\/status$/.exec(path);
-    if (status !== null)
-      return [200, { statuses: (this.statuses.get(status[1] ?? '') ?? []).map((each, index) => ({ id: index + 1, ...each, target_url: '' })) }];
-    if (method === 'POST' && path === '/pulls') return this.open(body);
-    const pull = /^\/pulls\/(\d+)(\/\w+)?$/.exec(path);
-    if (pull !== null) return this.ofPull(method, Number(pull[1]), pull[2] ?? '', body);
-    const named = /^\/pulls\/([^/]+)\/(.+)$/.exec(path);
-    if (named !== null) {
-      const found = this.pulls.find(({ head, base, state }) => base === named[1] && head === decodeURIComponent(named[2] ?? '') && state === 'open');
-      return found === undefined ? [404, {}] : [200, this.shown(found)];
-    }
-    return this.ofIssue(method, path, body['body'] ?? '');
+  /** `null`: the branch has an open one. */
+  open(made: Pick<Pull, 'head' | 'base' | 'title' | 'body'>): Pull | null {
+    if (this.pulls.some((each) => each.head === made.head && each.base === made.base && each.state === 'open')) return null;
+    const pull: Pull = { number: 100 + this.pulls.length, state: 'open', merged: false, ...made };
+    this.pulls.push(pull);
+    return pull;
   }
 
-  private open({ head = '', base = '', title = '', body = '' }: Record<string, string>): [number, unknown] {
-    if (this.pulls.some((each) => each.head === head && each.base === base && each.state === 'open')) return [409, { message: 'pull request already exists' }];
-    const made: Pull = { number: 100 + this.pulls.length, head, base, title, body, state: 'open', merged: false };
-    this.pulls.push(made);
-    return [201, this.shown(made)];
-  }
-
-  private ofPull(method: string, number: number, rest: string, body: Record<string, string>): [number, unknown] {
-    const pull = this.pulls.find((each) => each.number === number);
-    if (pull === undefined) return [404, {}];
-    if (rest === '/reviews') return [200, []];
-    if (rest === '/merge') Object.assign(pull, { state: 'closed', merged: true });
-    if (method === 'PATCH') Object.assign(pull, body);
-    return [200, this.shown(pull)];
-  }
-
-  private ofIssue(method: string, path: string, body: string): [number, unknown] {
-    if (path.endsWith('/reactions')) return [200, {}];
-    const one = /^\/issues\/comments\/(\d+)$/.exec(path);
-    const known = this.comments.find(({ id }) => String(id) === one?.[1]);
-    if (known !== undefined) {
-      known.body = body;
-      return [200, known];
-    }
-    const issue = Number(/^\/issues\/(\d+)\/comments$/.exec(path)?.[1] ?? Number.NaN);
-    if (Number.isNaN(issue)) return [404, {}];
-    if (method === 'GET') return [200, this.comments.filter((each) => each.issue === issue)];
-    const made = { id: 9_000 + this.comments.length, issue, body };
+  comment(issue: number, body: string): Comment {
+    const made = { id: 9_000 + this.comments.length, createdAt: this.now(), issue, body };
     this.comments.push(made);
-    return [201, made];
+    return made;
   }
 }
+
+const jsonOf = (body: Buffer): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));

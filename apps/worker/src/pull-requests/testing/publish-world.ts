@@ -29,9 +29,9 @@ import { AutomaticPublish } from '../automatic-publish.js';
 import { Fixes } from '../fixes.js';
 import { Publisher } from '../publisher.js';
 import { PullRequestJob } from '../pull-request-job.js';
-import { madeBundle } from './made-bundle.js';
 import { giteaApi } from './gitea-api.js';
 import { gitlabApi } from './gitlab-api.js';
+import { madeBundle } from './made-bundle.js';
 import { ScriptedHost } from './scripted-host.js';
 
 export const ORG = 'org_publish';

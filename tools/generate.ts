@@ -1,4 +1,4 @@
-// Writes every file that is made from the contracts, the apps' configuration schemas, deploy/kubernetes and the chart's values; `--check` only says which of them are out of date.
+// Writes every file that is made from the contracts, the apps' configuration schemas, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,21 +23,35 @@ const { apiClient } = await import('./generate/api-client.ts');
 const client = apiClient();
 if (!check && differs(client)) write(client);
 build();
-const [{ openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }] = await Promise.all([
+const [{ openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }, dashboards] = await Promise.all([
   import('./generate/openapi.ts'),
   import('./generate/error-pages.ts'),
   import('./generate/configuration.ts'),
   import('./generate/compatibility.ts'),
   import('./generate/chart-readme.ts'),
   import('./generate/chart-sandboxes.ts'),
+  import('./dashboards/files.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
 const { file: document, missing: examples } = openapi();
-const files: GeneratedFile[] = [client, document, ...errorPages(), configurationPage, compatibility(), chartReadme(root), ...chartSandboxes(root)];
+const files: GeneratedFile[] = [
+  client,
+  document,
+  ...errorPages(),
+  configurationPage,
+  compatibility(),
+  chartReadme(root),
+  ...chartSandboxes(root),
+  ...dashboards.dashboardFiles(),
+];
 
 const wanted = new Set(files.map((file) => file.path));
-const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];
-const stale = errorPagesThere.filter((file) => !wanted.has(file));
+/** Folders in which a file that is not made any more must go. */
+const foldersOfOurs = ['docs/errors', ...dashboards.DASHBOARD_FOLDERS];
+const there = foldersOfOurs.flatMap((folder) =>
+  existsSync(path.join(root, folder)) ? readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`) : [],
+);
+const stale = there.filter((file) => !wanted.has(file));
 const drifted = files.filter(differs);
 
 for (const app of missing)

@@ -19,6 +19,9 @@ const up = (...down: string[]): Series =>
 const requests = (status: string, each: number): Series => ({
   [`http_request_duration_seconds_count{job="r-slipway-app-server", route="/api/v1/orgs/:org/conversations", status="${status}"}`]: `0+${each}x60`,
 });
+const apiFailures = Object.keys(requests('500', 0))[0] ?? '';
+const modelCalls = 'llm_calls_total{model="m", outcome="ok"}';
+const providerFailures = 'llm_calls_total{model="m", outcome="model.unavailable"}';
 /** All observations in the bucket that ends at `le`. */
 const bucket = (name: string, le: string, others: readonly string[], labels = ''): Series =>
   Object.fromEntries(
@@ -174,5 +177,29 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'sandbox_gateway_requests_total{kind="http", outcome="ok"}': '0+60x60',
       'sandbox_gateway_requests_total{kind="http", outcome="sandbox.paused"}': '0+60x60',
     },
+  },
+  SlipwayApiBudgetFast: {
+    // 2 % of the requests: twenty times what thirty days allow.
+    fires: { ...requests('200', 588), ...requests('500', 12) },
+    at: 61,
+    // As many, and for ten minutes only: the hour has too few.
+    quiet: { ...requests('200', 600), [apiFailures]: '0x40 0+12x10 120x50' },
+  },
+  SlipwayApiBudgetSlow: {
+    fires: { ...requests('200', 595), ...requests('500', 5) },
+    at: 61,
+    // Half of what thirty days allow.
+    quiet: { ...requests('200', 6000), ...requests('500', 3) },
+  },
+  SlipwayModelCallsBudgetFast: {
+    fires: { [modelCalls]: '0+600x60', 'llm_requests_refused_total{code="service.unavailable"}': '0+12x60' },
+    at: 61,
+    // Of the provider, of a budget.
+    quiet: { [modelCalls]: '0+600x60', [providerFailures]: '0+60x60', 'llm_requests_refused_total{code="budget.exhausted"}': '0+60x60' },
+  },
+  SlipwayModelCallsBudgetSlow: {
+    fires: { [modelCalls]: '0+600x60', 'llm_calls_total{model="m", outcome="internal.unexpected"}': '0+5x60' },
+    at: 61,
+    quiet: { [modelCalls]: '0+6000x60', 'llm_calls_total{model="m", outcome="internal.unexpected"}': '0+3x60' },
   },
 };

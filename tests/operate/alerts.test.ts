@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { ERRORS } from '@slipway/contracts';
 import { expect } from 'expect';
 import { parse } from 'yaml';
+import { BOARDS } from '../../tools/dashboards/files.ts';
 import { ALERT_CASES } from './alert-cases.ts';
 import { queriedNames } from './metrics-page.ts';
 import { metricNamesOf } from './promql-names.ts';
@@ -66,7 +67,7 @@ describe('alerts and dashboards', { timeout: 300_000 }, () => {
   });
 
   it('every dashboard has an id of its own', () => {
-    expect(dashboards.map(({ uid }) => uid).sort()).toEqual(['slipway-conversations', 'slipway-data', 'slipway-models', 'slipway-overview', 'slipway-pools']);
+    expect(dashboards.map(({ uid }) => uid).sort()).toEqual(BOARDS.map(({ name }) => `slipway-${name}`).sort());
   });
 
   it('each alert fires when it should and not just before (promtool test rules)', { skip }, async () => {

@@ -1,0 +1,43 @@
+import { NOT_PROBES, OF_APPS } from '../apps.ts';
+import { type Board, lines, row } from '../model.ts';
+import { gauge, quantile, rate } from '../query.ts';
+
+export const data: Board = {
+  name: 'data',
+  title: 'Database',
+  rows: [
+    row(
+      'Writes',
+      lines(
+        'Batches of events: until their commit',
+        'seconds',
+        { p50: quantile(0.5, 'ingest_batch_seconds'), p99: quantile(0.99, 'ingest_batch_seconds') },
+        {
+          note: 'The disk of Postgres is in every one of them. Postgres and Redis have exporters of their own.',
+          thresholds: { critical: 0.5 },
+        },
+      ),
+      lines('Events stored', 'events', rate('ingest_events_total')),
+      lines(
+        'Apps whose database, queue or cluster is away',
+        'requests',
+        rate('http_request_duration_seconds_count', { where: { route: '/ready', status: '503' }, by: ['job'] }),
+      ),
+      lines('Calls that wait for the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
+    ),
+    row(
+      'Storage',
+      lines('Storage of all organizations', 'bytes', gauge('max', 'storage_used_bytes')),
+      lines('Share of its limit that the fullest one uses', 'share', gauge('max', 'storage_fullest_ratio'), { thresholds: { warning: 0.8, critical: 1 } }),
+    ),
+    row(
+      'Processes',
+      lines('Requests', 'requests', rate('http_request_duration_seconds_count', { where: NOT_PROBES, by: ['job'] })),
+      lines('Open files and connections', 'number', gauge('sum', 'process_open_fds', { where: OF_APPS, by: ['job', 'instance'] }), {
+        note: 'Grows without end when connections are lost.',
+      }),
+      lines('Heap', 'bytes', gauge('sum', 'nodejs_heap_size_used_bytes', { where: OF_APPS, by: ['job', 'instance'] })),
+      lines('Time since each sweep', 'seconds', gauge('max', 'sweep_age_seconds', { by: ['sweep'] })),
+    ),
+  ],
+};

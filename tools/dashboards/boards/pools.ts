@@ -1,0 +1,47 @@
+import { type Board, lines, number, row } from '../model.ts';
+import { gauge, over, pair, quantile, rate, within } from '../query.ts';
+
+const waiting = { where: { queue: 'conversation-start' } };
+
+export const pools: Board = {
+  name: 'pools',
+  title: 'Pool and queue',
+  rows: [
+    row(
+      'Now',
+      number('Warm now', 'number', pair('sum(max by (pool) (pool_ready_slots))', 'max:slipway.pool_ready_slots{*} by {pool}', ['pool'])),
+      number('Wanted warm', 'number', pair('sum(max by (pool) (pool_target_slots))', 'max:slipway.pool_target_slots{*} by {pool}', ['pool'])),
+      number('Pools with a problem', 'number', pair('count(max by (pool) (pool_problem) == 1) or vector(0)', 'sum:slipway.pool_problem{*}'), {
+        thresholds: { critical: 1 },
+      }),
+      number('Claims of less than a second', 'share', over(within(1, 'pool_claim_duration_seconds'), rate('pool_claim_duration_seconds_count'))),
+    ),
+    row(
+      'Pool',
+      lines('Warm, on their way, wanted', 'number', {
+        warm: gauge('max', 'pool_ready_slots', { by: ['pool'] }),
+        'warm and on their way': gauge('max', 'pool_blank_slots', { by: ['pool'] }),
+        wanted: gauge('max', 'pool_target_slots', { by: ['pool'] }),
+      }),
+      lines('Problems', 'number', gauge('max', 'pool_problem', { by: ['pool', 'code'] })),
+      lines('Answers of the claim', 'operations', rate('pool_claim_total', { by: ['result'] })),
+      lines(
+        'From request to activated sandbox',
+        'seconds',
+        {
+          p50: quantile(0.5, 'pool_claim_duration_seconds'),
+          p95: quantile(0.95, 'pool_claim_duration_seconds'),
+          p99: quantile(0.99, 'pool_claim_duration_seconds'),
+        },
+        { thresholds: { critical: 1 } },
+      ),
+    ),
+    row(
+      'Queue',
+      lines('Starts that wait', 'number', gauge('max', 'outbox_wishes', waiting)),
+      lines('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', waiting), { thresholds: { warning: 60, critical: 900 } }),
+      lines('Jobs that wait', 'number', gauge('max', 'outbox_wishes', { by: ['queue'] })),
+      lines('Age of the oldest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', { by: ['queue'] })),
+    ),
+  ],
+};

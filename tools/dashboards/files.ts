@@ -1,0 +1,37 @@
+import type { GeneratedFile } from '../generate/generated-file.ts';
+import type { AlertGroup } from './alert.ts';
+import { availability } from './alerts/availability.ts';
+import { conversations as conversationAlerts } from './alerts/conversations.ts';
+import { models as modelAlerts, sandboxGateway } from './alerts/models.ts';
+import { pools as poolAlerts } from './alerts/pools.ts';
+import { conversations } from './boards/conversations.ts';
+import { data } from './boards/data.ts';
+import { models } from './boards/models.ts';
+import { overview } from './boards/overview.ts';
+import { pools } from './boards/pools.ts';
+import { datadogDashboard, datadogMonitors, datadogServiceLevel } from './datadog.ts';
+import { grafanaDashboard } from './grafana.ts';
+import type { Board } from './model.ts';
+import { OBJECTIVES } from './objectives.ts';
+import { prometheusRules } from './prometheus-rules.ts';
+
+export const BOARDS: readonly Board[] = [overview, conversations, pools, models, data];
+export const ALERTS: readonly AlertGroup[] = [availability, conversationAlerts, poolAlerts, modelAlerts, sandboxGateway];
+
+const CHART_FILES = 'helm/slipway/files';
+/** Folders that hold nothing but what is made here. */
+export const DASHBOARD_FOLDERS = ['dashboards', 'datadog/dashboards', 'datadog/monitors', 'datadog/slos'].map((folder) => `${CHART_FILES}/${folder}`);
+
+/** Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives. */
+export function dashboardFiles(): GeneratedFile[] {
+  const json = (path: string, content: object): GeneratedFile => ({ path: `${CHART_FILES}/${path}.json`, content: `${JSON.stringify(content, null, 2)}\n` });
+  return [
+    { path: `${CHART_FILES}/alerts.yaml`, content: prometheusRules(ALERTS, OBJECTIVES) },
+    ...BOARDS.flatMap((board) => [
+      json(`dashboards/${board.name}`, grafanaDashboard(board)),
+      json(`datadog/dashboards/${board.name}`, datadogDashboard(board)),
+    ]),
+    ...[...datadogMonitors(ALERTS, OBJECTIVES)].map(([name, monitor]) => json(`datadog/monitors/${name}`, monitor)),
+    ...OBJECTIVES.map((objective) => json(`datadog/slos/${objective.name}`, datadogServiceLevel(objective))),
+  ];
+}

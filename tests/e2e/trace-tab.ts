@@ -28,6 +28,11 @@ export async function readTheTrace({ page, axeClean }: Scene): Promise<void> {
   await until('the turn is folded', async () => Number(await grid.getAttribute('aria-rowcount')) < Number(before));
   await page.keyboard.press('ArrowRight');
   await until('and open again', async () => (await grid.getAttribute('aria-rowcount')) === before);
+  const onlyCritical = page.getByRole('checkbox', { name: /Critical path only/ });
+  await onlyCritical.check();
+  await until('steps beside the critical path are gone', async () => Number(await grid.getAttribute('aria-rowcount')) < Number(before));
+  await onlyCritical.uncheck();
+  await grid.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('log', { name: 'Timeline' }).getByText('Count to 40').first().waitFor();
   expect(await grid.getByRole('row').count()).toBeLessThan(80);

@@ -67,7 +67,7 @@ export function createGatewayServer(options: GatewayServerOptions): { app: Fasti
   for (const path of ['/model/info', '/v1/model/info']) app.get(path, async (request) => modelInfoOf(models, await callerOf(request)));
   addDeploymentRoutes(app, { models, dispatchers, isMasterKey });
   addKeyRoutes(app, options.keys);
-  addPlatformRoutes(app, options.keys);
+  addPlatformRoutes(app, { ...options.keys, models });
   addPromptLogRoutes(app, { pool: options.keys.pool, mode: options.promptLog, isMasterKey });
   addTeamRoutes(app, options.keys);
   addUserRoutes(app, options.keys);

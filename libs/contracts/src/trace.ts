@@ -45,6 +45,12 @@ export const TraceSpan = z.object({
   firstByteMs: Milliseconds.optional(),
   /** Calls of the provider for one call of the agent, where it was more than one. */
   attempts: z.int().min(2).optional(),
+  /** Who answered the call: `openai`, `anthropic`, `azure`, `gemini`, `bedrock`. Absent where the gateway no longer has that deployment. */
+  provider: z.string().max(40).optional(),
+  /** Had it been shorter, its turn would have ended sooner. */
+  critical: z.literal(true).optional(),
+  /** Of a turn: how far the platform's clock is ahead of the sandbox's, and at most the delay of the fastest event more. Milliseconds; negative when it is behind. */
+  clockOffsetMs: z.int().optional(),
 });
 export type TraceSpan = z.infer<typeof TraceSpan>;
 
@@ -102,6 +108,8 @@ export const LedgerCall = z.object({
   id: z.uuid(),
   traceId: z.string(),
   model: z.string(),
+  /** Kind of provider of the deployment that answered; `null` where the gateway has that one no more, absent from a gateway of before. */
+  provider: z.string().nullish(),
   /** `agent`, `condenser`, `sub-agent`, `title`, … as the caller named it. */
   purpose: z.string(),
   attempts: z.int().nonnegative(),

@@ -34,6 +34,7 @@ export class TraceService {
       queued,
       calls: ledger?.calls ?? null,
       live: cut !== null || conversation.desired === 'run' || conversation.status === 'waiting',
+      limit: MAX_TRACE_SPANS,
       now,
     });
     return {

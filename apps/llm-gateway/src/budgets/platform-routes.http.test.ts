@@ -51,6 +51,22 @@ describe('GET /internal/calls/:org/:conversation', () => {
     expect((await read('org_2', conversation)).calls).toEqual([]);
   });
 
+  it('200: names the provider behind a deployment that it has, and none for one that is gone', async () => {
+    const conversation = randomUUID();
+    for (const request of ['one', 'two']) await test.owner.query(INSERT, [conversation, request]);
+    const [{ id: known } = { id: '' }] = (
+      (await (await fetch(`${test.gateway.url}/internal/deployments`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).json()) as {
+        data: { id: string }[];
+      }
+    ).data;
+    await test.owner.query(`UPDATE gateway.ledger SET deployment = CASE request_id WHEN 'one' THEN $2 ELSE 'gone/1' END WHERE conversation_id = $1`, [
+      conversation,
+      known,
+    ]);
+    const answer = LedgerCalls.parse(await (await calls('org_1', conversation)).json());
+    expect(answer.calls.map(({ provider }) => provider)).toEqual(['openai', null]);
+  });
+
   it('401: without the master key; 400: for what is no conversation', async () => {
     expect((await calls('org_1', randomUUID(), '', 'sk-other')).status).toBe(401);
     expect((await calls('org_1', 'none')).status).toBe(400);

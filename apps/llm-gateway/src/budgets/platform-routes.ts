@@ -18,6 +18,7 @@ import { bearerToken } from '../keys/master-key.js';
 import { readCalls } from '../ledger/conversation-calls.queries.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
 import { available } from '../management/master-only.js';
+import type { ModelDirectory } from '../routing/model-directory.js';
 import { replaceBudgetStops } from './budget-stops.queries.js';
 import { putConversationSpending } from './conversation-spending.queries.js';
 import { replaceOrgLimits } from './limits.queries.js';
@@ -26,6 +27,7 @@ export interface PlatformRoutesOptions {
   readonly pool: SqlPool;
   readonly isMasterKey: (given: string | null) => boolean;
   readonly clock: Clock;
+  readonly models: ModelDirectory;
 }
 
 /** Stops or limits of 50,000 people. Bytes. */
@@ -43,7 +45,9 @@ const CallsQuery = z.object({
 });
 
 /** What app-server and the worker ask and tell, with the master key: a conversation's calls for its trace, the ledger for the roll-up, what may be spent, and who has nothing left to spend. */
-export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock }: PlatformRoutesOptions): void {
+export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock, models }: PlatformRoutesOptions): void {
+  const providerOf = (deployment: string): string | null =>
+    models.offered.flatMap(({ group }) => group.deployments).find(({ id }) => id === deployment)?.target.provider ?? null;
   const requireMasterKey = (request: FastifyRequest): void => {
     if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
   };
@@ -55,7 +59,7 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey,
   fastify.get('/internal/calls/:org/:conversation', async (request): Promise<LedgerCalls> => {
     requireMasterKey(request);
     const { org, conversation } = request.params as { org: string; conversation: string };
-    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), parseOrThrow(CallsQuery, request.query)));
+    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), parseOrThrow(CallsQuery, request.query), providerOf));
   });
   fastify.put('/internal/budget-stops/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
     requireMasterKey(request);

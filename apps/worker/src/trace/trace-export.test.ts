@@ -13,6 +13,7 @@ import { TraceExport } from './trace-export.js';
 import { TraceExportMetrics } from './trace-export-metrics.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
+const LEDGER_PAGE = 3_000;
 const SECRET_WORDS = 'the plan of the merger';
 
 interface Received {
@@ -112,9 +113,11 @@ describe('the export of traces', { timeout: 120_000 }, () => {
     return new TraceExport({
       pool: scene.pool,
       gateway: {
-        calls: async () => {
+        calls: async (_org, _conversation, range) => {
           if (gatewayAway) throw new Error('the gateway is away');
-          return { calls, more: false };
+          // A page at a time, as the gateway gives them.
+          const found = calls.filter(({ at }) => range.from === null || Date.parse(at) >= range.from);
+          return { calls: found.slice(0, LEDGER_PAGE), more: found.length > LEDGER_PAGE };
         },
       },
       send: send ?? ((spans) => sender.send(spans)),
@@ -143,6 +146,10 @@ describe('the export of traces', { timeout: 120_000 }, () => {
       { kind: 'ObservationEvent', action_id: id, observation: { kind: 'x', is_error: false, content: [{ type: 'text', text: SECRET_WORDS }] } },
     ];
   };
+  const callAt = (at: number): LedgerCall => ({
+    ...{ id: randomUUID(), traceId: 'cd'.repeat(16), model: 'm', provider: 'openai', purpose: 'agent', attempts: 1, prompt: 1, cached: 0, completion: 1 },
+    ...{ cost: '0.1', priced: true, status: 'ok', errorCode: null, at: new Date(at).toISOString(), firstByteMs: 1, latencyMs: 2 },
+  });
   const turn = (id: string): object[] => [message(id), state('execution_status', 'running'), ...tool(), state('execution_status', 'finished')];
   /** Appends to a log, as ingest does. */
   async function append(conversation: string, events: readonly object[], status = 'finished'): Promise<void> {
@@ -207,6 +214,21 @@ describe('the export of traces', { timeout: 120_000 }, () => {
     const later = received().slice(before.length);
     expect(later.map(({ name }) => name).sort()).toEqual(before.map(({ name }) => name).sort());
     expect(later.filter((span) => before.some((each) => each.id === span.id))).toEqual([]);
+  });
+
+  it('sends a turn of more spans than the screen shows at once, and its calls from every page of the ledger', async () => {
+    const { id, message: first } = await scene.create();
+    const [asked, running, ...rest] = turn(first);
+    await append(id, [asked as object, running as object], 'working');
+    const many = 10_200;
+    for (let at = 0; at < many; at += 1_700) await append(id, Array.from({ length: 1_700 }, tool).flat(), 'working');
+    await append(id, rest);
+    calls = Array.from({ length: 3_500 }, (_, index) => callAt(BEGIN + 20 + index));
+    await run();
+    const spans = received();
+    const count = (name: string): number => new Set(spans.flatMap((span) => (span.name === name ? [span.id] : []))).size;
+    expect([count('conversation turn'), count('execute_tool terminal'), count('chat m')]).toEqual([1, many + 1, 3_500]);
+    expect(spans).toHaveLength(1 + 1 + many + 1 + 3_500);
   });
 
   it('leaves nothing out while the receiver refuses or the gateway is away: the same spans come later', async () => {

@@ -1,4 +1,4 @@
-import { MAX_TRACE_SPANS } from '@slipway/contracts';
+import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { type CollectedTrace, collectTrace } from '@slipway/db/trace';
 import type { Clock } from '@slipway/domain';
@@ -19,6 +19,8 @@ const SETTLED_MS = 3_000;
 const LOOK_BACK_MS = 24 * 3_600_000;
 /** Conversations of one round. */
 const AT_ONCE = 50;
+/** Of one turn; about 60 MB while it is sent. A longer one is not exported. */
+const MAX_TURN_SPANS = 100_000;
 /** Spans of one request. */
 const BATCH = 512;
 /** Conversations that are remembered as having nothing to export yet. */
@@ -85,34 +87,50 @@ export class TraceExport {
     if (found.length === 0) this.since = new Date(Math.max(this.since.getTime(), until.getTime() - 3_600_000));
   }
 
-  private async export({ id, orgId, head, after }: UnexportedTrace, signal: AbortSignal): Promise<void> {
-    const { pool, gateway, send, secret, clock, metrics } = this.options;
-    const read = await collectTrace(pool, orgId, id, after);
-    if (read === null) return;
-    const { collector, conversation, from } = read;
-    const range = { from, to: collector.cut?.at ?? null, limit: MAX_TRACE_SPANS };
-    const { calls } = await gateway.calls(orgId, id, range, signal);
-    const live = collector.cut !== null || conversation.desired === 'run' || conversation.status === 'waiting';
-    const trace = traceOf(collector, { queued: [], calls, live, now: clock.now().getTime() });
-    const { turns, upto } = endedTurns(trace, read, after);
-    if (turns.length === 0 && upto > after && collector.cut !== null)
-      this.options.logger.warn(
-        { org_id: orgId, conversation_id: id, spans: collector.spans },
-        'a turn is too long to be exported as a trace, its part is left out',
-      );
-    if (turns.length > 0) {
-      const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
-      for (let at = 0; at < spans.length; at += BATCH) {
-        const batch = spans.slice(at, at + BATCH);
-        await send(batch);
-        metrics.spans.inc(batch.length);
-      }
+  private async export(unexported: UnexportedTrace, signal: AbortSignal): Promise<void> {
+    const { pool, send, secret, metrics, logger } = this.options;
+    const { id, orgId, head, after } = unexported;
+    let part = await this.endedTurns(unexported, MAX_TRACE_SPANS, signal);
+    if (part?.isTooLong === true) part = await this.endedTurns(unexported, MAX_TURN_SPANS, signal);
+    if (part === null) return;
+    const { trace, turns, upto } = part;
+    if (part.isTooLong) logger.warn({ org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS }, 'a turn is too long to be exported as a trace');
+    const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
+    for (let at = 0; at < spans.length; at += BATCH) {
+      const batch = spans.slice(at, at + BATCH);
+      await send(batch);
+      metrics.spans.inc(batch.length);
     }
     if (upto > after) await noteExported(pool, orgId, id, upto);
     if (upto >= head) this.looked.delete(id);
     else this.remember(id, head);
   }
 
+  /** The turns after a position that have ended, as far as `limit` spans go; `null`: the conversation is gone. */
+  private async endedTurns({ id, orgId, after }: UnexportedTrace, limit: number, signal: AbortSignal): Promise<EndedTurns | null> {
+    const { pool, clock } = this.options;
+    const read = await collectTrace(pool, orgId, id, after, limit);
+    if (read === null) return null;
+    const { collector, conversation, from } = read;
+    const calls = await this.calls(orgId, id, { from, to: collector.cut?.at ?? null }, signal);
+    const live = collector.cut !== null || conversation.desired === 'run' || conversation.status === 'waiting';
+    const trace = traceOf(collector, { queued: [], calls, live, limit: Number.POSITIVE_INFINITY, now: clock.now().getTime() });
+    return endedTurns(trace, read, after);
+  }
+
+  /** Of the ledger, page by page. */
+  private async calls(orgId: string, id: string, { from, to }: { from: number | null; to: number | null }, signal: AbortSignal): Promise<LedgerCall[]> {
+    const found = new Map<string, LedgerCall>();
+    for (let begin = from; found.size < MAX_TURN_SPANS; ) {
+      const known = found.size;
+      const { calls, more } = await this.options.gateway.calls(orgId, id, { from: begin, to, limit: MAX_TRACE_SPANS }, signal);
+      for (const call of calls) found.set(call.id, call);
+      // Calls that began in the millisecond of the last one come again.
+      begin = Date.parse(calls.at(-1)?.at ?? '');
+      if (!more || found.size === known) break;
+    }
+    return [...found.values()];
+  }
   private remember(id: string, head: number): void {
     this.looked.delete(id);
     this.looked.set(id, head);
@@ -121,20 +139,29 @@ export class TraceExport {
   }
 }
 
-/** Turns that have ended, up to the first that has not. @member upto the position up to which everything is exported with them. */
-function endedTurns({ turns, spans }: Trace, { collector, conversation }: CollectedTrace, after: number): { turns: Trace['turns']; upto: number } {
-  const roots = new Map(spans.filter(({ parent }) => parent === null).map((root) => [root.id, root]));
-  const ended: Array<Trace['turns'][number]> = [];
-  for (const turn of turns) {
+interface EndedTurns {
+  readonly trace: Trace;
+  readonly turns: Trace['turns'];
+  /** Position up to which everything is exported with them. */
+  readonly upto: number;
+  /** The first of them goes beyond the limit of spans, and none is here. */
+  readonly isTooLong: boolean;
+}
+
+/** Turns that have ended, up to the first that has not. */
+function endedTurns(trace: Trace, { collector, conversation }: CollectedTrace, after: number): EndedTurns {
+  const roots = new Map(trace.spans.filter(({ parent }) => parent === null).map((root) => [root.id, root]));
+  const turns: Array<Trace['turns'][number]> = [];
+  for (const turn of trace.turns) {
     const root = roots.get(turn.span);
     // The one that was under way where this part begins has been exported.
     if (root?.seq !== null && root !== undefined && root.seq <= after) continue;
-    const isCut = collector.cut !== null && turn === turns.at(-1);
+    const isCut = collector.cut !== null && turn === trace.turns.at(-1);
     // A turn that no part holds whole keeps nothing behind it from being exported.
-    if (isCut && ended.length === 0) break;
+    if (isCut && turns.length === 0 && collector.cut !== null) return { trace, turns, upto: collector.cut.seq - 1, isTooLong: true };
     if (root === undefined || root.seq === null || root.status === 'running' || isCut)
-      return { turns: ended, upto: Math.max(after, (root?.seq ?? after + 1) - 1) };
-    ended.push(turn);
+      return { trace, turns, upto: Math.max(after, (root?.seq ?? after + 1) - 1), isTooLong: false };
+    turns.push(turn);
   }
-  return { turns: ended, upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1 };
+  return { trace, turns, upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1, isTooLong: false };
 }

@@ -23,18 +23,24 @@ export interface CollectedTrace {
 }
 
 /**
- * Reads a log from a position to its head, or until `MAX_TRACE_SPANS` spans. Page by page in transactions of their own: a long log holds no snapshot, and what is
+ * Reads a log from a position to its head, or until `limit` spans. Page by page in transactions of their own: a long log holds no snapshot, and what is
  * appended meanwhile is after `head`.
  * @returns `null` when the organization has no such conversation.
  */
-export async function collectTrace(pool: SqlPool, orgId: string, conversationId: string, after: number): Promise<CollectedTrace | null> {
+export async function collectTrace(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  after: number,
+  limit: number = MAX_TRACE_SPANS,
+): Promise<CollectedTrace | null> {
   const inside = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => inOrg(pool, orgId, work);
   const [conversation, queued] = await inside(async (client) => [
     await readTracedConversation(client, orgId, conversationId),
     await readWaitingMessages(client, orgId, conversationId, MAX_WAITING),
   ]);
   if (conversation === null) return null;
-  const collector = new TraceCollector(conversationId, MAX_TRACE_SPANS - MAX_WAITING - 1);
+  const collector = new TraceCollector(conversationId, limit - MAX_WAITING - 1);
   if (after > 0) add(collector, await inside((client) => readTraceOpening(client, orgId, conversationId, after)));
   let from: number | null = null;
   let lastLine = conversation.head;

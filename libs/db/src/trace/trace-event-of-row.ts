@@ -7,7 +7,10 @@ import type { TraceRow } from './trace.queries.js';
 export function traceEventOf(row: TraceRow): TraceEvent | null {
   const at = timeOf(row.at);
   if (at === null) return null;
-  const own = { seq: Number(row.seq), epoch: row.epoch, id: row.event_id, kind: row.kind, at };
+  const own = {
+    ...{ seq: Number(row.seq), epoch: row.epoch, id: row.event_id, kind: row.kind, at },
+    ...(row.from_sandbox ? { storedAfterMs: row.stored_at.getTime() - at } : {}),
+  };
   switch (row.kind) {
     case 'MessageEvent':
       if (row.source !== 'user') return null;

@@ -8,6 +8,9 @@ export interface TraceRow {
   readonly event_id: string;
   readonly kind: EventKind;
   readonly at: unknown;
+  readonly stored_at: Date;
+  /** Written by a sandbox, by its own clock. */
+  readonly from_sandbox: boolean;
   readonly source: unknown;
   readonly tool: unknown;
   readonly tool_call_id: unknown;
@@ -43,7 +46,7 @@ const VALUE = `CASE x.key::text
       'id', x.value->'event'->'id', 'kind', x.value->'event'->'kind', 'timestamp', x.value->'event'->'timestamp', 'tool_name', x.value->'event'->'tool_name',
       'tool_call_id', x.value->'event'->'tool_call_id', 'inner_action_id', x.value->'event'->'action_id', 'is_error', x.value->'event'->'observation'->'is_error')
   END`;
-const PIECES = `e.seq, e.epoch, e.event_id, e.kind, ${within(100, 'x.timestamp')} AS at, ${within(100, 'x.source')} AS source, ${within(1_000, 'x.tool_name')} AS tool,
+const PIECES = `e.seq, e.epoch, e.event_id, e.kind, e.created_at AS stored_at, e.producer_seq IS NOT NULL AS from_sandbox, ${within(100, 'x.timestamp')} AS at, ${within(100, 'x.source')} AS source, ${within(1_000, 'x.tool_name')} AS tool,
   ${within(1_000, 'x.tool_call_id')} AS tool_call_id, ${within(100, 'x.action_id')} AS action_id, ${within(200, 'x.code')} AS code, ${within(100, 'x.key')} AS key,
   ${within(10, "x.observation->'is_error'")} AS failed,
   coalesce(left(to_json(left(m.text, ${TITLE_JSON}))::text, ${TITLE_JSON}), left((x.llm_message->'content'->0->'text')::text, ${TITLE_JSON})) AS title,

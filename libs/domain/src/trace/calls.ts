@@ -115,6 +115,7 @@ function chatOfLedger(conversationId: string, call: TraceCall, told: LoggedEntry
       cost: call.priced ? call.cost : null,
       firstByteMs: call.firstByteMs === null ? null : Math.round(call.firstByteMs),
       attempts: call.attempts,
+      provider: call.provider ?? null,
     },
   };
 }
@@ -131,6 +132,6 @@ function chatOfLog(conversationId: string, { id, seq, at, call }: LoggedEntry): 
     code: null,
     epoch: 0,
     children: [],
-    call: { prompt: call.prompt, completion: call.completion, cached: call.cached, cost: call.cost, firstByteMs: null, attempts: 1 },
+    call: { prompt: call.prompt, completion: call.completion, cached: call.cached, cost: call.cost, firstByteMs: null, attempts: 1, provider: null },
   };
 }

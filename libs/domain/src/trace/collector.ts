@@ -101,6 +101,14 @@ export class TraceCollector {
       default:
         break;
     }
+    this.compareClocks(event);
+  }
+
+  /** The event that took the least time to be stored says most of how far the clocks are apart. */
+  private compareClocks({ storedAfterMs }: TraceEvent): void {
+    const root = this.turns.at(-1)?.root;
+    if (root === undefined || storedAfterMs === undefined) return;
+    root.clockOffsetMs = Math.min(root.clockOffsetMs ?? storedAfterMs, storedAfterMs);
   }
 
   private update(event: TraceEvent, update: TraceUpdate): void {

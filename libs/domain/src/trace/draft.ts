@@ -14,6 +14,8 @@ export interface Draft {
   readonly epoch: number;
   readonly children: Draft[];
   call?: CallFigures;
+  critical?: boolean;
+  clockOffsetMs?: number;
 }
 
 export interface CallFigures {
@@ -24,6 +26,7 @@ export interface CallFigures {
   readonly cost: string | null;
   readonly firstByteMs: number | null;
   readonly attempts: number;
+  readonly provider: string | null;
 }
 
 /** A turn: its root, and what is asked of it by name. */

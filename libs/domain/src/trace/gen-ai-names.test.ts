@@ -27,6 +27,8 @@ describe('the attributes of a span', () => {
       costUsd: '0.25',
       firstByteMs: 1_500,
       attempts: 2,
+      provider: 'bedrock',
+      critical: true,
     });
     expect(attributesOf(chat, CONVERSATION)).toEqual({
       'gen_ai.conversation.id': CONVERSATION,
@@ -39,6 +41,8 @@ describe('the attributes of a span', () => {
       'slipway.event.seq': 4,
       'slipway.cost.usd': 0.25,
       'slipway.call.attempts': 2,
+      'slipway.critical_path': true,
+      'gen_ai.provider.name': 'aws.bedrock',
     });
   });
 

@@ -10,6 +10,7 @@ export const GEN_AI = {
   operation: 'gen_ai.operation.name',
   conversation: 'gen_ai.conversation.id',
   agentName: 'gen_ai.agent.name',
+  provider: 'gen_ai.provider.name',
   requestModel: 'gen_ai.request.model',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
@@ -26,6 +27,8 @@ export const SLIPWAY = {
   startStep: 'slipway.start.step',
   cost: 'slipway.cost.usd',
   attempts: 'slipway.call.attempts',
+  critical: 'slipway.critical_path',
+  clockOffset: 'slipway.clock.offset_ms',
 } as const;
 
 const OPERATIONS: Readonly<Partial<Record<TraceSpan['kind'], string>>> = {
@@ -35,14 +38,24 @@ const OPERATIONS: Readonly<Partial<Record<TraceSpan['kind'], string>>> = {
   tool: 'execute_tool',
 };
 
+/** OpenTelemetry's well-known values for the gateway's kinds of providers; any other is sent as it is. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  azure: 'azure.ai.openai',
+  gemini: 'gcp.gemini',
+  bedrock: 'aws.bedrock',
+};
+
 /** Attributes of a span under OpenTelemetry's names. Times in seconds, as there. */
-export function attributesOf(span: TraceSpan, conversationId: string): Readonly<Record<string, string | number>> {
+export function attributesOf(span: TraceSpan, conversationId: string): Readonly<Record<string, string | number | boolean>> {
   const operation = OPERATIONS[span.kind];
   const subject = span.name.slice(span.name.indexOf(' ') + 1);
-  const given: Record<string, string | number | undefined> = {
+  const given: Record<string, string | number | boolean | undefined> = {
     [GEN_AI.conversation]: conversationId,
     [GEN_AI.operation]: operation,
     [GEN_AI.agentName]: operation === 'invoke_agent' ? subject : undefined,
+    [GEN_AI.provider]: span.provider === undefined ? undefined : (PROVIDERS[span.provider] ?? span.provider),
     [GEN_AI.requestModel]: span.kind === 'chat' ? subject : undefined,
     [GEN_AI.inputTokens]: span.promptTokens,
     [GEN_AI.outputTokens]: span.completionTokens,
@@ -55,6 +68,8 @@ export function attributesOf(span: TraceSpan, conversationId: string): Readonly<
     [SLIPWAY.startStep]: span.kind === 'start_step' ? subject : undefined,
     [SLIPWAY.cost]: span.costUsd === undefined ? undefined : Number(span.costUsd),
     [SLIPWAY.attempts]: span.attempts,
+    [SLIPWAY.critical]: span.critical,
+    [SLIPWAY.clockOffset]: span.clockOffsetMs,
   };
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number] => entry[1] !== undefined));
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined));
 }

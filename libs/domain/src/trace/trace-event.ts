@@ -8,6 +8,8 @@ export interface TraceEvent {
   readonly kind: EventKind;
   /** Milliseconds since 1970, by the clock of who wrote it. */
   readonly at: number;
+  /** From `at` to when the platform stored it, by the platform's clock; only of what a sandbox wrote. Milliseconds, negative where the sandbox's clock is ahead. */
+  readonly storedAfterMs?: number;
   /** Of a user's message: when it was sent, and the trace id kept with it; `null` where that is not known. */
   readonly message?: { readonly title: string; readonly sentAt: number | null; readonly traceId: string | null };
   readonly tool?: string;

@@ -1,6 +1,7 @@
-import { MAX_SPAN_NAME, MAX_TRACE_SPANS, type TraceSpan, type TraceTurn } from '@slipway/contracts';
+import { MAX_SPAN_NAME, type TraceSpan, type TraceTurn } from '@slipway/contracts';
 import { addCalls } from './calls.js';
 import { LOST, type TraceCollector } from './collector.js';
+import { markCriticalPath } from './critical-path.js';
 import { type Draft, endDraft, spanName, type TurnDraft } from './draft.js';
 import { longestOf, partsOf } from './parts.js';
 import { derivedTraceId, isTraceId, spanId } from './span-ids.js';
@@ -12,6 +13,8 @@ export interface TraceInput {
   readonly queued: readonly QueuedMessage[];
   /** Rows of the ledger; `null` where they cannot be had, and calls are taken from the log. */
   readonly calls: readonly TraceCall[] | null;
+  /** Most spans of the answer. */
+  readonly limit: number;
   /** May what has no end still be under way? */
   readonly live: boolean;
   /** Milliseconds since 1970. */
@@ -36,11 +39,14 @@ export function traceOf(collector: TraceCollector, input: TraceInput): Trace {
   });
   const startedAt = Math.min(...turns.map(({ root }) => root.start), turns.length === 0 ? input.now : Number.POSITIVE_INFINITY);
   const spans: TraceSpan[] = [];
-  for (const { root } of turns) emit(root, null, startedAt, spans);
+  for (const { root } of turns) {
+    markCriticalPath(root, input.now);
+    emit(root, null, startedAt, spans);
+  }
   return {
     startedAt,
     turns: turns.map((turn) => describe(turn, collector.conversationId, traceIds.get(turn) ?? null, input.now)),
-    spans: spans.slice(0, MAX_TRACE_SPANS),
+    spans: spans.slice(0, input.limit),
   };
 }
 
@@ -178,7 +184,10 @@ function emit(draft: Draft, parent: Draft | null, startedAt: number, spans: Trac
           ...(call.cost === null ? {} : { costUsd: call.cost }),
           ...(call.firstByteMs === null ? {} : { firstByteMs: call.firstByteMs }),
           ...(call.attempts > 1 ? { attempts: call.attempts } : {}),
+          ...(call.provider === null ? {} : { provider: call.provider.slice(0, 40) }),
         }),
+    ...(draft.critical === true ? { critical: true as const } : {}),
+    ...(draft.clockOffsetMs === undefined ? {} : { clockOffsetMs: draft.clockOffsetMs }),
   });
   for (const child of draft.children) emit(child, draft, startedAt, spans);
 }

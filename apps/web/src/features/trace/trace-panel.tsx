@@ -1,7 +1,7 @@
 'use client';
 import type { ConversationTrace } from '@slipway/contracts';
-import { Button, EmptyState, SkeletonLines } from '@slipway/ui';
-import { useState } from 'react';
+import { Button, Checkbox, EmptyState, SkeletonLines } from '@slipway/ui';
+import { useMemo, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { duration } from '../../browser/format.ts';
 import { useMedia, WIDE } from '../../browser/media.ts';
@@ -9,7 +9,7 @@ import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
 import { PART_COLOURS } from './part-colours.ts';
 import { TraceTree } from './trace-tree.tsx';
-import { PART_NAMES, partsOf, summaryOf, totalsOf } from './trace-words.ts';
+import { clockNoteOf, PART_NAMES, partsOf, summaryOf, totalsOf } from './trace-words.ts';
 import { useTrace } from './use-trace.ts';
 
 /** Where the time and the money of a conversation went: what took long in a line, then each turn as a waterfall. */
@@ -18,8 +18,13 @@ export function TracePanel() {
   const [parts, setParts] = useState<readonly number[]>([0]);
   const after = parts.at(-1) ?? 0;
   const { data, error, refetch, isPlaceholderData } = useTrace(after);
+  const [criticalOnly, setCriticalOnly] = useState(false);
+  const shown = useMemo(
+    () => (data === undefined || !criticalOnly ? data : { ...data, spans: data.spans.filter(({ critical }) => critical === true) }),
+    [data, criticalOnly],
+  );
   const show = useShowInTimeline();
-  if (data === undefined)
+  if (data === undefined || shown === undefined)
     return error ? (
       <Failed error={error} retry={() => void refetch()} className="m-4" />
     ) : (
@@ -31,8 +36,8 @@ export function TracePanel() {
     return <EmptyState title="No trace yet">Once the first message is sent, its start, model calls and tools are here with time, tokens and cost.</EmptyState>;
   return (
     <div className="@container flex h-full min-h-0 flex-col">
-      <Head trace={data} failed={error !== null} />
-      <TraceTree trace={data} show={show} />
+      <Head trace={data} failed={error !== null} criticalOnly={criticalOnly} setCriticalOnly={setCriticalOnly} />
+      <TraceTree trace={shown} show={show} />
       {parts.length > 1 || data.nextAfter !== null ? (
         <nav aria-label="Parts of the trace" className="flex shrink-0 items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-ink-muted">
           <Button size="small" disabled={parts.length === 1} onClick={() => setParts(parts.slice(0, -1))}>
@@ -52,8 +57,16 @@ export function TracePanel() {
   );
 }
 
-function Head({ trace, failed }: { trace: ConversationTrace; failed: boolean }) {
+interface HeadProps {
+  trace: ConversationTrace;
+  failed: boolean;
+  criticalOnly: boolean;
+  setCriticalOnly: (only: boolean) => void;
+}
+
+function Head({ trace, failed, criticalOnly, setCriticalOnly }: HeadProps) {
   const parts = partsOf(trace.turns);
+  const clockNote = clockNoteOf(trace.spans);
   return (
     <section aria-label="What took long" className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm">
       <p className="font-medium">{summaryOf(trace)}</p>
@@ -66,6 +79,8 @@ function Head({ trace, failed }: { trace: ConversationTrace; failed: boolean }) 
           </li>
         ))}
       </ul>
+      <Checkbox label="Critical path only" hint="Steps that decided when a turn ended" checked={criticalOnly} onChange={setCriticalOnly} />
+      {clockNote === null ? null : <p className="text-xs text-warn">{clockNote}</p>}
       {trace.calls === 'log' ? <p className="text-xs text-warn">The model gateway does not answer. Calls and costs are what the agent wrote down.</p> : null}
       {failed ? <p className="text-xs text-warn">The trace could not be read again. This is how it was.</p> : null}
     </section>

@@ -93,6 +93,16 @@ export function summaryOf({ turns, spans, asOf, startedAt }: ConversationTrace):
   return `${duration(most.ms)} of ${duration(total)} (${share} %) went to ${PART_WORDS[most.part]}.${tail}`;
 }
 
+/** A difference of clocks below this is no more than the way of an event. Milliseconds. */
+const CLOCKS_AGREE_MS = 2_000;
+
+/** What the clocks of sandbox and platform say of the bars; `null` while they agree. */
+export function clockNoteOf(spans: readonly TraceSpan[]): string | null {
+  const most = spans.reduce((far, { clockOffsetMs = 0 }) => (Math.abs(clockOffsetMs) > Math.abs(far) ? clockOffsetMs : far), 0);
+  if (Math.abs(most) < CLOCKS_AGREE_MS) return null;
+  return `The sandbox’s clock was ${duration(Math.abs(most))} ${most < 0 ? 'ahead' : 'behind'}. Steps of the sandbox may be off by as much beside those of the platform.`;
+}
+
 /** Calls, tools and cost of several turns. */
 export function totalsOf(turns: readonly TraceTurn[]): string {
   const sum = (pick: (turn: TraceTurn) => number): number => turns.reduce((total, turn) => total + pick(turn), 0);

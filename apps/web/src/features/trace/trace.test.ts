@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { ConversationTrace, TraceSpan, TraceTurn } from '@slipway/contracts';
 import { expect } from 'expect';
 import { barOf, rowsOf, stepOf } from './trace-rows.ts';
-import { figuresOf, labelOf, summaryOf, totalsOf } from './trace-words.ts';
+import { clockNoteOf, figuresOf, labelOf, summaryOf, totalsOf } from './trace-words.ts';
 
 const span = (
   id: string,
@@ -107,5 +107,17 @@ describe('the words of a trace', () => {
     expect(SPANS.map((each) => labelOf(each, { number: 1, title: 'Mend it' }))).toEqual(['1. Mend it', 'Start', 'Get a sandbox', 'Run', 'demo', 'terminal']);
     expect(figuresOf(TURN)).toEqual({ cost: '$0.02', tokens: '1.2K read, 30 written' });
     expect(figuresOf({})).toEqual({ cost: '', tokens: '' });
+  });
+
+  it('says how far the clocks of sandbox and platform are apart, once it is more than the way of an event', () => {
+    const [turn = span('t', null, 'turn', 'conversation turn', 0, 1)] = SPANS;
+    expect(clockNoteOf([turn, { ...turn, clockOffsetMs: 900 }])).toBe(null);
+    expect(
+      clockNoteOf([
+        { ...turn, clockOffsetMs: 30 },
+        { ...turn, clockOffsetMs: -5_000 },
+      ]),
+    ).toMatch(/^The sandbox’s clock was 5(?:\.0)? s ahead\./);
+    expect(clockNoteOf([{ ...turn, clockOffsetMs: 5_000 }])).toMatch(/behind\./);
   });
 });

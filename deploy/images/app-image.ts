@@ -69,14 +69,16 @@ export async function buildNodeImage(
     writeLayer(nodeFiles(node.file), file, signal),
   );
 
-  const contents = await appContents(app, planned, version);
+  const contents = await appContents(app, planned, version, signal);
   const debian = basePackages(lock).map((one) => ({ ...one, copyright: base.copyrights[one.name] ?? '' }));
   const bill = billOfMaterials({ app, version, created, suite: lock.suite, node: { version: node.version, sha256: nodeSum }, debian, npm: contents.npm });
   const entries = appLayerEntries(contents, bill);
+  const datadog = contents.datadog.length === 0 ? null : digestOf({ ...(await digestsOf(contents.datadog)), 'layer format': LAYER_FORMAT });
   const own = digestOf({ ...(await digestsOf(entries)), 'layer format': LAYER_FORMAT });
   const layers = [
     { note: `Debian ${lock.suite}: libraries for Node`, ...base },
     { note: `Node ${node.version}`, ...nodeLayer },
+    ...(datadog === null ? [] : [{ note: 'dd-trace', ...(await cache.layer(`app-datadog-${datadog}`, (file) => writeLayer(contents.datadog, file, signal))) }]),
     { note: app, ...(await cache.layer(`app-${app}-${own}`, (file) => writeLayer(entries, file, signal))) },
   ];
   const plan = { architecture: lock.architecture, created, config: appConfig(app, planned, version), layers };

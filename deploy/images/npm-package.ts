@@ -57,7 +57,7 @@ export async function fetchPackage(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const [algorithm = '', expected = ''] = npm.integrity.split(/-(.*)/s);
-  const file = path.join(cache, `${npm.name}-${npm.version}.tgz`);
+  const file = path.join(cache, `${npm.name.replaceAll('/', '-')}-${npm.version}.tgz`);
   if (!existsSync(file)) {
     await mkdir(cache, { recursive: true });
     const incoming = await mkdtemp(path.join(cache, 'incoming-'));

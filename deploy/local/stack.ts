@@ -21,6 +21,8 @@ export interface StackOptions {
   readonly without?: ReadonlyArray<LocalService>;
   /** Variables of single services in place of those that are planned, for a test that stands between them. */
   readonly serviceEnv?: Partial<Record<LocalService, Readonly<Record<string, string>>>>;
+  /** Files that are started in place of the built programs, for a test of bundles. */
+  readonly entries?: Partial<Record<LocalService, string>>;
 }
 
 export interface Stack {
@@ -100,7 +102,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const service = new Supervised(
         {
           name: plan.name,
-          command: [process.execPath, plan.entry],
+          command: [process.execPath, options.entries?.[plan.name] ?? plan.entry],
           env: { ...plan.env, ...options.serviceEnv?.[plan.name] },
           cwd: ROOT,
           readyUrl: `http://127.0.0.1:${plan.env['PORT']}${plan.readyPath}`,

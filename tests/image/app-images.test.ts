@@ -23,9 +23,9 @@ const signal = AbortSignal.timeout(10 * 60_000);
 const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
 /** Bytes of an archive, and of an image's files: Node alone is 127 MB of them. */
 const LIMITS: Readonly<Record<AppName, readonly [stored: number, unpacked: number]>> = {
-  'app-server': [58e6, 175e6],
-  worker: [55e6, 165e6],
-  'runtime-api': [55e6, 170e6],
+  'app-server': [61e6, 189e6],
+  worker: [58e6, 179e6],
+  'runtime-api': [58e6, 184e6],
   'llm-gateway': [50e6, 150e6],
   'sandbox-gateway': [50e6, 150e6],
   'egress-proxy': [50e6, 150e6],

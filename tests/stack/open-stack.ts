@@ -22,6 +22,8 @@ export interface StackOptions {
   /** Where sandboxes find this machine [127.0.0.1]. */
   readonly hostAddress?: string;
   /** Variables of single services that are known when it is known where the services are: what stands between them. */
+  /** Files that are started in place of built programs. */
+  readonly entries?: Partial<Record<LocalService, string>>;
   readonly between?: (addressOf: (service: LocalService) => string) => Promise<ServiceEnv>;
 }
 
@@ -36,12 +38,17 @@ export class OpenStack {
   readonly port: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   private readonly serviceEnv: ServiceEnv;
+  private readonly entries: StackOptions['entries'];
   stack: Stack;
   person: SignedInClient;
   private readonly talks: Talk[] = [];
 
   private constructor(
-    parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & { env: OpenStack['env']; serviceEnv: ServiceEnv },
+    parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & {
+      env: OpenStack['env'];
+      serviceEnv: ServiceEnv;
+      entries: StackOptions['entries'];
+    },
   ) {
     ({
       book: this.book,
@@ -53,6 +60,7 @@ export class OpenStack {
       person: this.person,
       env: this.env,
       serviceEnv: this.serviceEnv,
+      entries: this.entries,
     } = parts);
   }
 
@@ -76,9 +84,9 @@ export class OpenStack {
       ...options.env,
     };
     const serviceEnv = (await options.between?.((service) => addressAt(port, service))) ?? {};
-    const stack = await start(port, folder, env, serviceEnv);
+    const stack = await start(port, folder, env, serviceEnv, options.entries);
     const person = await signIn(stack.url);
-    return new OpenStack({ book, model, git, folder, port, stack, person, env, serviceEnv });
+    return new OpenStack({ book, model, git, folder, port, stack, person, env, serviceEnv, entries: options.entries });
   }
 
   get url(): string {
@@ -97,7 +105,7 @@ export class OpenStack {
 
   /** The stack again, on the same data and the same ports. The one before must have ended. */
   async startAgain(): Promise<void> {
-    this.stack = await start(this.port, this.folder, this.env, this.serviceEnv);
+    this.stack = await start(this.port, this.folder, this.env, this.serviceEnv, this.entries);
   }
 
   create(body: CreateConversation, person = this.person, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
@@ -162,7 +170,13 @@ export class OpenStack {
 
 const addressAt = (port: number, service: LocalService): string => `http://127.0.0.1:${port + PORT_OFFSETS[service]}`;
 
-function start(port: number, folder: string, env: Readonly<Record<string, string | undefined>>, serviceEnv: ServiceEnv): Promise<Stack> {
+function start(
+  port: number,
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+  serviceEnv: ServiceEnv,
+  entries: StackOptions['entries'],
+): Promise<Stack> {
   return startStack({
     port,
     dataDirectory: path.join(folder, 'data'),
@@ -171,5 +185,6 @@ function start(port: number, folder: string, env: Readonly<Record<string, string
     signal: AbortSignal.timeout(120_000),
     without: ['web'],
     serviceEnv,
+    ...(entries === undefined ? {} : { entries }),
   });
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from '../image-parts.ts';
+import { datadogPlugins, withoutBuildPaths } from './datadog/bundle-plugins.ts';
 
 /** Asked for by libraries and not installed here: each asks in a way that bears its absence. Everything else must be found, or the build fails. */
 const NOT_INSTALLED = [
@@ -23,16 +24,23 @@ export interface Bundle {
   readonly packages: readonly string[];
 }
 
+export interface BundleOptions {
+  /** `datadogFolder`'s: dd-trace sees the packages in the bundle when it is preloaded. [it sees none] */
+  readonly datadog?: string | undefined;
+  /** [this checkout] */
+  readonly root?: string;
+}
+
 /**
  * One ES module of everything that `entry`, a built file relative to the checkout, imports. Names and lines stay legible, so that a stack trace in a log says
  * something without a source map. The same files make the same bytes.
  *
  * @throws Error that names what is missing: the app's own build, or a module.
  */
-export async function bundleProgram(entry: string): Promise<Bundle> {
-  if (!existsSync(path.join(ROOT, entry))) throw new Error(`${entry} does not exist: the app is not built. Run \`npm run build\`.`);
+export async function bundleProgram(entry: string, { datadog, root = ROOT }: BundleOptions = {}): Promise<Bundle> {
+  if (!existsSync(path.join(root, entry))) throw new Error(`${entry} does not exist: the app is not built. Run \`npm run build\`.`);
   const result = await build({
-    absWorkingDir: ROOT,
+    absWorkingDir: root,
     entryPoints: [entry],
     outfile: 'main.js',
     write: false,
@@ -46,11 +54,13 @@ export async function bundleProgram(entry: string): Promise<Bundle> {
     sourcemap: false,
     banner: { js: BANNER },
     logLevel: 'silent',
+    ...(datadog === undefined ? {} : { plugins: datadogPlugins(datadog, BANNER), nodePaths: [path.join(datadog, 'node_modules')] }),
   });
   const packages = new Set<string>();
   for (const input of Object.keys(result.metafile.inputs)) {
     const folder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
     if (folder !== undefined) packages.add(folder);
   }
-  return { content: Buffer.from(result.outputFiles[0]!.contents), packages: [...packages].sort() };
+  const { text } = result.outputFiles[0]!;
+  return { content: Buffer.from(datadog === undefined ? text : withoutBuildPaths(text, root, datadog)), packages: [...packages].sort() };
 }

@@ -11,6 +11,8 @@ export interface AppPlan {
   readonly optional?: Readonly<Record<string, string>>;
   /** Folders that are copied as they are: `from` in the checkout to `to` below /opt/slipway, files that match `only`. */
   readonly folders?: readonly { readonly from: string; readonly to: string; readonly only: RegExp }[];
+  /** dd-trace lies beside its main program, and is read when it is preloaded (docs/operate/datadog.md). */
+  readonly datadog?: true;
   /** Made by Next.js, which bundles by itself. */
   readonly next?: true;
 }
@@ -23,6 +25,7 @@ export const APPS = {
     description: 'REST, sign-in, conversations, event ingest and sockets',
     port: 3000,
     entry: 'main.js',
+    datadog: true,
     programs: {
       ...main('app-server'),
       'migrate.js': 'apps/app-server/dist/migrate/main.js',
@@ -35,11 +38,18 @@ export const APPS = {
       { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ },
     ],
   },
-  worker: { description: 'Jobs: starts, deliveries, pauses and recovery of conversations', port: 3001, entry: 'main.js', programs: main('worker') },
+  worker: {
+    description: 'Jobs: starts, deliveries, pauses and recovery of conversations',
+    port: 3001,
+    entry: 'main.js',
+    datadog: true,
+    programs: main('worker'),
+  },
   'runtime-api': {
     description: 'The pools of sandboxes, and the only holder of rights in the cluster',
     port: 3002,
     entry: 'main.js',
+    datadog: true,
     programs: { ...main('runtime-api'), 'copy-workspaces.js': 'apps/runtime-api/dist/copy-workspaces/main.js' },
     optional: { 'preflight.js': 'apps/runtime-api/dist/preflight/main.js' },
   },

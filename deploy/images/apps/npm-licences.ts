@@ -14,11 +14,11 @@ export interface NpmPart {
 
 const LICENCE_FILE = /^(un)?(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** The packages in these folders of the checkout, each version once, by name. Folders without a name and a version, such as one that says `"type"` only, are none. */
+/** The packages in these folders, relative to the checkout, each version once, by name. Folders without a name and a version, such as one that says `"type"` only, are none. */
 export function npmParts(folders: readonly string[]): NpmPart[] {
   const parts = new Map<string, NpmPart>();
   for (const folder of folders) {
-    const at = path.join(ROOT, folder);
+    const at = path.resolve(ROOT, folder);
     const file = path.join(at, 'package.json');
     if (!existsSync(file)) continue;
     const { name, version, license, licenses } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;

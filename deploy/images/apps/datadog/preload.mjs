@@ -1,0 +1,41 @@
+// `node --import file:///opt/slipway/datadog/preload.mjs`: dd-trace for the main program of a service. Without that option nothing in this folder is read.
+import { subscribe } from 'node:diagnostics_channel';
+import { createRequire } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+import { applySettings, decideAtTheEdge } from './settings.mjs';
+
+// Probes, jobs and child processes inherit NODE_OPTIONS; they are no service.
+if (isMainThread && /[\\/]main\.js$/.test(process.argv[1] ?? '')) await start();
+
+async function start() {
+  const sampleRate = applySettings(process.env);
+  if (process.env.SLIPWAY_TRACES_EDGE === 'true') {
+    // Node publishes this before any listener sees the request, dd-trace's own among them.
+    subscribe('http.server.request.start', ({ request }) => decideAtTheEdge(request.headers, request.url ?? '/', sampleRate));
+  }
+  await import('dd-trace/initialize.mjs');
+  const { default: tracer } = await import('dd-trace');
+  const require = createRequire(import.meta.url);
+
+  // Headers of outgoing requests are written by libs/telemetry, to peers of ours and to nobody else.
+  const client = { propagationBlocklist: [() => true] };
+  tracer.use('http', { client, server: { blocklist: ['/alive', '/ready', '/metrics'] } });
+  tracer.use('fetch', client);
+  tracer.use('undici', client);
+  tracer.use('pg', { truncate: 1_000 });
+  // The outbox decides when a job is added, so the request that wanted it is known by its row and not by who adds it.
+  tracer.use('bullmq', { producerFilter: () => false });
+  // A bundler leaves no trace of this package that would load its plugin.
+  require('dc-polyfill').channel('dd-trace:instrumentation:load').publish({ name: 'bullmq' });
+
+  new tracer.TracerProvider().register();
+  globalThis[Symbol.for('slipway.tracer')] = {
+    name: 'dd-trace',
+    keepTag: 'manual.keep',
+    flush: (done) => {
+      const exporter = tracer._tracer?._exporter;
+      if (exporter?.flush === undefined) done();
+      else exporter.flush(done);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Settings of dd-trace that are the same in every installation; what differs (agent, sample rate, service) comes as DD_* of the chart. See docs/operate/datadog.md.
+
+/** Integrations that are never loaded: what they say is said by another, is noise by the thousand, or would carry prompts. */
+const OFF = [
+  ...['net', 'dns', 'fs', 'child_process', 'ws', 'ioredis', 'prisma', 'next', 'http2', 'pino', 'crypto', 'url', 'vm'],
+  ...['openai', 'anthropic', 'ai', 'claude-agent-sdk', '@modelcontextprotocol/sdk', 'langchain', 'aws-sdk', 'express', 'cookie'],
+];
+
+/** By variable. One that is set already counts. */
+const VARIABLES = {
+  DD_TRACE_DISABLED_INSTRUMENTATIONS: OFF.join(','),
+  // Nothing goes to the vendor but through the operator's agent, and nothing comes from the vendor.
+  DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+  DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+  DD_CRASHTRACKING_ENABLED: 'false',
+  DD_CODE_ORIGIN_FOR_SPANS_ENABLED: 'false',
+  DD_APPSEC_ENABLED: 'false',
+  DD_IAST_ENABLED: 'false',
+  DD_LLMOBS_ENABLED: 'false',
+  DD_DYNAMIC_INSTRUMENTATION_ENABLED: 'false',
+  DD_EXCEPTION_REPLAY_ENABLED: 'false',
+  DD_DATA_STREAMS_ENABLED: 'false',
+  DD_DBM_PROPAGATION_MODE: 'disabled',
+  // Not JSON of ours.
+  DD_TRACE_STARTUP_LOGS: 'false',
+  DD_LOGS_INJECTION: 'false',
+  DD_TRACE_PROPAGATION_STYLE: 'tracecontext',
+  DD_TRACE_BAGGAGE_TAG_KEYS: '',
+  DD_TRACE_CLIENT_IP_ENABLED: 'false',
+  DD_TRACE_HEADER_TAGS: '',
+  DD_TRACE_MIDDLEWARE_TRACING_ENABLED: 'false',
+  // One service an app: what it asks of Postgres is its own time.
+  DD_TRACE_REMOVE_INTEGRATION_SERVICE_NAMES_ENABLED: 'true',
+  DD_TRACE_PARTIAL_FLUSH_MIN_SPANS: '300',
+  DD_TRACE_RATE_LIMIT: '100',
+};
+
+/** Rates by path, first match wins: asked for by machines every few seconds, or written by every sandbox all the time. */
+const BY_PATH = [
+  { path: '/alive', rate: 0 },
+  { path: '/ready', rate: 0 },
+  { path: '/metrics', rate: 0 },
+  { path: '/ingest/', rate: 0.01 },
+  { path: '/heartbeat', rate: 0.01 },
+];
+/** Spans that begin a trace only when nobody asked for the work: the poll of a queue, a connection that waits, the watch of a cluster. */
+const POLLS = ['pg.*', 'http.request', 'fetch', 'undici.*', 'tcp.*'];
+
+/** A number from 0 to 1; 0.1 when there is none. */
+function rateOf(text) {
+  const rate = Number(text ?? '');
+  return text !== undefined && text !== '' && rate >= 0 && rate <= 1 ? rate : 0.1;
+}
+
+/** Rules of sampling in dd-trace's form, for traces that begin here. A path that has no rate is told by its tag: the route is not known yet when the decision falls. */
+export function samplingRules(sampleRate) {
+  return [
+    ...BY_PATH.map(({ path, rate }) => ({ tags: { 'http.url': `*${path}*` }, sample_rate: rate, ...(rate === 0 ? { discard: true } : {}) })),
+    ...POLLS.map((name) => ({ name, sample_rate: 0, discard: true })),
+    { sample_rate: sampleRate },
+  ];
+}
+
+/** Share of a path's requests of which the trace is sent. */
+export function rateOfPath(path, sampleRate) {
+  return BY_PATH.find((one) => path.includes(one.path))?.rate ?? sampleRate;
+}
+
+/** Fills in what `env` has not; answers the sample rate. */
+export function applySettings(env) {
+  const sampleRate = rateOf(env.DD_TRACE_SAMPLE_RATE);
+  for (const [name, value] of Object.entries(VARIABLES)) env[name] ??= value;
+  env.DD_TRACE_SAMPLING_RULES ??= JSON.stringify(samplingRules(sampleRate));
+  return sampleRate;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+
+/**
+ * What a request from outside may decide: its trace id, so that one id goes from the click to the tool call. Whether the trace is sent is decided here, by chance and not by the id,
+ * which the caller chose too. `headers` are changed in place. Of several values the first counts, as for our own ids.
+ */
+export function decideAtTheEdge(headers, url, sampleRate, random = Math.random) {
+  delete headers.tracestate;
+  delete headers.baggage;
+  const given = headers.traceparent;
+  if (given === undefined) return;
+  const found = String(given)
+    .slice(0, 1_000)
+    .split(',')
+    .map((value) => TRACEPARENT.exec(value.trim()))
+    .find((match) => match !== null && match[1] !== 'ff' && !/^0+$/.test(match[2]) && !/^0+$/.test(match[3]));
+  if (found === undefined) delete headers.traceparent;
+  else headers.traceparent = `00-${found[2]}-${found[3]}-${random() < rateOfPath(url.split('?')[0], sampleRate) ? '01' : '00'}`;
+}

@@ -92,8 +92,19 @@ describe('the images of the apps', { skip: root }, () => {
           assert.equal(readFileSync(at, 'utf8'), readFileSync(path.join(unpacked.root, 'usr/share/doc/slipway', name), 'utf8'));
       });
 
-      if (app !== 'sandbox-gateway')
-        it('answers /alive from a container that may write to /tmp alone', async () => {
+      const datadog = (): string => path.join(unpacked.root, 'opt/slipway/datadog');
+      const preload = { NODE_OPTIONS: '--import=file:///opt/slipway/datadog/preload.mjs', DD_TRACE_AGENT_URL: 'http://127.0.0.1:9' };
+      const traced = 'datadog' in APPS[app];
+      it(`has ${traced ? 'dd-trace' : 'no tracer'}`, () => assert.equal(existsSync(datadog()), traced));
+
+      const ways: readonly (readonly [how: string, variables: Readonly<Record<string, string>>])[] = [
+        ...(traced ? [['with dd-trace preloaded, ', preload] as const] : []),
+        ['', {}],
+      ];
+      for (const [how, variables] of app === 'sandbox-gateway' ? [] : ways)
+        it(`answers /alive ${how}from a container that may write to /tmp alone`, async () => {
+          // Off, not one byte of it is read: it may as well not be there.
+          if (how === '') rmSync(datadog(), { recursive: true, force: true });
           const port = await freePort();
           const environment = {
             ...appEnvironment(app, database),
@@ -102,6 +113,7 @@ describe('the images of the apps', { skip: root }, () => {
             PORT: String(port),
             METRICS_PORT: '0',
             LOG_LEVEL: 'info',
+            ...variables,
           };
           const container = startContainer(planOf(app, unpacked, environment));
           try {

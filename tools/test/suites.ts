@@ -17,6 +17,7 @@ const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
 /** Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it is given, however fast the machine is. */
 const LIGHT: ReadonlySet<string> = new Set([
   'tests/api-schema',
+  'tests/datadog',
   'tests/four-eyes',
   'tests/gitea',
   'tests/helm',

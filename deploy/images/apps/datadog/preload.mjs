@@ -19,7 +19,12 @@ async function start() {
 
   // Headers of outgoing requests are written by libs/telemetry, to peers of ours and to nobody else.
   const client = { propagationBlocklist: [() => true] };
+  // A trace with a failed answer is sent, whatever the sampling.
+  const request = (span, _request, response) => {
+    if (response?.statusCode >= 500) span?.setTag('manual.keep', true);
+  };
   tracer.use('http', { client, server: { blocklist: ['/alive', '/ready', '/metrics'] } });
+  tracer.use('fastify', { hooks: { request } });
   tracer.use('fetch', client);
   tracer.use('undici', client);
   tracer.use('pg', { truncate: 1_000 });

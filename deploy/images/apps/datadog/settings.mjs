@@ -35,13 +35,12 @@ const VARIABLES = {
   DD_TRACE_RATE_LIMIT: '100',
 };
 
-/** Rates by path, first match wins: asked for by machines every few seconds, or written by every sandbox all the time. */
+/** Rates by path, first match wins: asked for by machines every few seconds, or written by every sandbox all the time, heartbeats included. */
 const BY_PATH = [
   { path: '/alive', rate: 0 },
   { path: '/ready', rate: 0 },
   { path: '/metrics', rate: 0 },
   { path: '/ingest/', rate: 0.01 },
-  { path: '/heartbeat', rate: 0.01 },
 ];
 /** Spans that begin a trace only when nobody asked for the work: the poll of a queue, a connection that waits, the watch of a cluster. */
 const POLLS = ['pg.*', 'http.request', 'fetch', 'undici.*', 'tcp.*'];

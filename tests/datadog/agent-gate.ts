@@ -9,6 +9,8 @@ export class AgentGate {
   mode: GateMode = 'pass';
   /** Requests since the start that met each mode. */
   readonly met: Record<GateMode, number> = { pass: 0, absent: 0, silent: 0, reset: 0, 500: 0 };
+  /** What tracers asked for. */
+  readonly paths = new Set<string>();
   private readonly server: Server;
   private readonly agentUrl: string;
   private port = 0;
@@ -17,6 +19,7 @@ export class AgentGate {
     this.agentUrl = agentUrl;
     this.server = createServer((incoming, answer) => {
       this.met[this.mode] += 1;
+      this.paths.add(incoming.url ?? '');
       if (this.mode === 'reset') return void incoming.once('data', () => incoming.socket.destroy());
       incoming.on('error', () => {});
       if (this.mode === 'silent') return void incoming.resume();

@@ -135,9 +135,15 @@ describe('the bundled services with dd-trace', { timeout: 300_000, skip: 'lack' 
     for (const app of TRACED_APPS) expect(logLines(app).length).toBeGreaterThan(0);
   });
 
+  it('send spans and nothing else: no configuration, no list of packages, no profile', () => {
+    expect([...gate.paths].filter((path) => !['/info', '/v0.4/traces'].includes(path))).toEqual([]);
+  });
+
   it('send no word of a prompt, no value of a statement and no header to the agent', async () => {
     const text = JSON.stringify(await agent.spans());
     for (const word of ['Please do it', 'seq 3 300', open.person.cookie.slice(-30), open.secrets.runtimeApiKey, 'sk-canary']) expect(text).not.toContain(word);
+    for (const { meta } of await agent.spans()) if (meta['span.kind'] === 'client') expect(meta['http.url'] ?? 'http://h').toMatch(/^http:\/\/[^/]+$/);
+    expect(text).not.toMatch(/error\.(message|stack)|useragent|_dd\.git|\/work\/|slipway-traced/);
   });
 
   for (const mode of ['absent', '500', 'reset', 'silent'] as const satisfies GateMode[])

@@ -28,7 +28,9 @@ server.get<{ Params: { client: string }; Querystring: { to: string } }>('/call/:
   await call?.(`${query.to}/stranger`, {});
   return {};
 });
-server.get('/fail', async (_request, reply) => reply.code(500).send({}));
+server.get('/fail', async () => {
+  throw new Error('a prompt of a user');
+});
 stop.serve(server.server);
 stop.onSignals([stop.requests(1_000), flushTraces()]);
 await server.listen({ port: Number(process.env['PORT']), host: '127.0.0.1' });

@@ -55,7 +55,7 @@ export const EVERYTHING: Values = {
   commonLabels: { 'example.com/cost-centre': '7' },
   mail: { existingSecret: 'mail' },
   integrations: { existingSecret: 'integrations', appsKey: 'apps' },
-  observability: { otlp: { endpoint: 'http://otel-collector.monitoring:4318', existingSecret: 'otlp' } },
+  observability: { otlp: { endpoint: 'http://otel-collector.monitoring:4318', existingSecret: 'otlp' }, datadog: { enabled: true, runtimeMetrics: true } },
   terms: { url: 'https://example.com/terms', version: '2' },
   secrets: { previousEncryptionKey: { existingSecret: 'previous' } },
   redis: { host: 'redis.example.com', tls: true, auth: { existingSecret: 'redis' } },

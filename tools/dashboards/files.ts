@@ -25,13 +25,21 @@ export const DASHBOARD_FOLDERS = ['dashboards', 'datadog/dashboards', 'datadog/m
 /** Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives. */
 export function dashboardFiles(): GeneratedFile[] {
   const json = (path: string, content: object): GeneratedFile => ({ path: `${CHART_FILES}/${path}.json`, content: `${JSON.stringify(content, null, 2)}\n` });
-  return [
-    { path: `${CHART_FILES}/alerts.yaml`, content: prometheusRules(ALERTS, OBJECTIVES) },
-    ...BOARDS.flatMap((board) => [
-      json(`dashboards/${board.name}`, grafanaDashboard(board)),
-      json(`datadog/dashboards/${board.name}`, datadogDashboard(board)),
-    ]),
+  const datadog = [
+    ...BOARDS.map((board) => json(`datadog/dashboards/${board.name}`, datadogDashboard(board))),
     ...[...datadogMonitors(ALERTS, OBJECTIVES)].map(([name, monitor]) => json(`datadog/monitors/${name}`, monitor)),
     ...OBJECTIVES.map((objective) => json(`datadog/slos/${objective.name}`, datadogServiceLevel(objective))),
   ];
+  return [
+    { path: `${CHART_FILES}/alerts.yaml`, content: prometheusRules(ALERTS, OBJECTIVES) },
+    ...BOARDS.map((board) => json(`dashboards/${board.name}`, grafanaDashboard(board))),
+    ...datadog,
+    json('datadog/metrics', metricsNamedIn(datadog)),
+  ];
+}
+
+/** What Datadog's agent has to read of `/metrics` for these, as its check names them: a histogram once, a counter without `_total`. */
+function metricsNamedIn(files: readonly GeneratedFile[]): string[] {
+  const names = files.flatMap(({ content }) => [...content.matchAll(/\bslipway\.(?!openmetrics\.)([a-z][a-z0-9_]*)(?=[.{])/g)].map(([, name = '']) => name));
+  return [...new Set(names)].sort();
 }

@@ -127,12 +127,13 @@ The environment is the template slipway.env.<app>.
 {{- $_ := set $pods . (concat (index $root.Values.pods .) (default list (index $values.pod .))) -}}
 {{- end -}}
 {{- if not $pods.priorityClassName }}{{ $_ := set $pods "priorityClassName" (include "slipway.priorityClass" (dict "root" $root "of" "platform")) }}{{ end -}}
+{{- $datadog := dict "root" $root "component" $component -}}
 {{- $own := printf "- { name: HOST, value: 0.0.0.0 }\n- { name: PORT, value: %q }\n- { name: METRICS_PORT, value: %q }" (toString $port) (include "slipway.metricsPort" $root) -}}
 {{- /* Next's server and worker have no such variable: the one has a preStop, the other is sent nothing. */}}
 {{- if not (has .app (list "web" "worker")) }}{{ $own = printf "%s\n- { name: DRAIN_SECONDS, value: %q }" $own (toString $pods.drainSeconds) }}{{ end -}}
 {{- $env := include "slipway.environment" (dict "extra" $pods.extraEnv
-  "chart" (printf "%s\n%s\n%s" $own (include "slipway.env.base" $root) (include (printf "slipway.env.%s" .app) $root))) -}}
-{{- $annotations := merge (deepCopy (default dict .annotations)) $pods.annotations -}}
+  "chart" (printf "%s\n%s\n%s" $own (include "slipway.env.base" $root) (printf "%s\n%s" (include (printf "slipway.env.%s" .app) $root) (include "slipway.datadogEnv" $datadog)))) -}}
+{{- $annotations := merge (deepCopy (default dict .annotations)) $pods.annotations (default dict (include "slipway.datadogAnnotations" $datadog | fromYaml)) -}}
 {{- with include "slipway.contentHash" (dict "root" $root "env" ($env | fromYamlArray) "envFrom" $pods.extraEnvFrom) }}{{ $_ := set $annotations "checksum/secrets" . }}{{ end -}}
 {{- $selector := include "slipway.selector" (dict "root" $root "component" $component) -}}
 {{- $token := eq .app "runtimeApi" -}}
@@ -178,6 +179,7 @@ metadata:
   labels:
     {{- include "slipway.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ $component }}
+    {{- with include "slipway.datadogLabels" $datadog }}{{ . | nindent 4 }}{{ end }}
   {{- with $pods.deploymentAnnotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -201,6 +203,8 @@ spec:
     metadata:
       labels:
         {{- include "slipway.podLabels" (dict "root" $root "component" $component "labels" $pods.labels) | nindent 8 }}
+        {{- with include "slipway.datadogLabels" $datadog }}{{ . | nindent 8 }}{{ end }}
+        {{- with include "slipway.datadogAdmission" $datadog }}{{ . | nindent 8 }}{{ end }}
       {{- with $annotations }}
       annotations: {{- toYaml . | nindent 8 }}
       {{- end }}
@@ -261,7 +265,7 @@ spec:
           lifecycle:
             preStop: { sleep: { seconds: {{ $pods.drainSeconds }} } }
           {{- end }}
-          resources: {{- toYaml $values.resources | nindent 12 }}
+          resources: {{- include "slipway.resources" (dict "root" $root "component" $component "resources" $values.resources) | nindent 12 }}
           securityContext:
             {{- include "slipway.containerSecurity" $root | nindent 12 }}
           terminationMessagePolicy: FallbackToLogsOnError

@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import { applySettings, decideAtTheEdge } from './settings.mjs';
+import { applySettings, decideAtTheEdge, maskSpans } from './settings.mjs';
 
 // Probes, jobs and child processes inherit NODE_OPTIONS; they are no service.
 if (isMainThread && /[\\/]main\.js$/.test(process.argv[1] ?? '')) await start();
@@ -33,14 +33,19 @@ async function start() {
   // A bundler leaves no trace of this package that would load its plugin.
   require('dc-polyfill').channel('dd-trace:instrumentation:load').publish({ name: 'bullmq' });
 
+  const exporter = tracer._tracer?._exporter;
+  // With DD_TRACE_ENABLED=false there is none, and there are no spans.
+  if (typeof exporter?.export !== 'function') return;
+  const send = exporter.export.bind(exporter);
+  exporter.export = (spans) => {
+    maskSpans(spans);
+    send(spans);
+  };
+
   new tracer.TracerProvider().register();
   globalThis[Symbol.for('slipway.tracer')] = {
     name: 'dd-trace',
     keepTag: 'manual.keep',
-    flush: (done) => {
-      const exporter = tracer._tracer?._exporter;
-      if (exporter?.flush === undefined) done();
-      else exporter.flush(done);
-    },
+    flush: (done) => exporter.flush(done),
   };
 }

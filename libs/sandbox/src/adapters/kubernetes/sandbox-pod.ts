@@ -73,6 +73,8 @@ export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, iden
       namespace: settings.namespace,
       labels: {
         ...template.labels,
+        // No tracer is ever injected: admission policies refuse its volume, and its start alone takes more than agent-server may.
+        'admission.datadoghq.com/enabled': 'false',
         ...MANAGED_BY,
         'app.kubernetes.io/name': 'slipway-sandbox',
         [`${OWN_PREFIX}template`]: template.name,

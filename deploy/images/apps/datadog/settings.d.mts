@@ -1,0 +1,16 @@
+/** A span as an exporter gets it. */
+export interface SentSpan {
+  readonly meta: Record<string, string>;
+  span_events?: unknown;
+}
+export interface SamplingRule {
+  readonly name?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly sample_rate: number;
+  readonly discard?: boolean;
+}
+export function samplingRules(sampleRate: number): readonly SamplingRule[];
+export function rateOfPath(path: string, sampleRate: number): number;
+export function applySettings(env: Record<string, string | undefined>): number;
+export function maskSpans(spans: readonly SentSpan[]): void;
+export function decideAtTheEdge(headers: Record<string, string | string[] | undefined>, url: string, sampleRate: number, random?: () => number): void;

@@ -12,6 +12,7 @@ import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery
 import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
+import type { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
 import type { PullRequestJob } from './pull-requests/pull-request-job.js';
 import type { Rest } from './rest/rest.js';
 import type { SnapshotJob } from './rest/snapshot-job.js';
@@ -37,6 +38,7 @@ const CONCURRENCY: Record<Exclude<QueueName, 'integration-press'>, number> = {
   'credential-revocation': 4,
   'webhook-message': 16,
   'pull-request': 4,
+  'pull-request-outcome': 2,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -62,6 +64,7 @@ export function handleJobs(
     webhooks: WebhookSending;
     deletion: ConversationDeletion;
     pullRequests: PullRequestJob;
+    pullRequestOutcomes: PullRequestOutcomeJob;
   },
 ): void {
   const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
@@ -111,5 +114,8 @@ export function handleJobs(
   });
   queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
   queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
+  queue.handle('pull-request-outcome', (payload, signal) => jobs.pullRequestOutcomes.run(payload, signal), {
+    concurrency: CONCURRENCY['pull-request-outcome'],
+  });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

@@ -40,6 +40,8 @@ import { SweepRuns } from './leads/sweep-runs.js';
 import { OrgBrake } from './orgs/org-brake.js';
 import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
+import { ConversationOutcomes } from './outcomes/conversation-outcomes.js';
+import { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
 import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { AutomaticPublish } from './pull-requests/automatic-publish.js';
@@ -186,6 +188,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       clock,
       logger,
     ),
+    pullRequestOutcomes: new PullRequestOutcomeJob(pool, queue, locks, providers, connectionCalls, clock, logger),
     revocations: new CredentialRevocation(pool, envelope, providers, connect, logger),
     webhooks: new WebhookSending(pool, envelope, dispatch, clock, ids, logger),
     deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
@@ -203,6 +206,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   credentialSweep.start();
   const spending = new SpendingSweep(pool, spendings, locks, logger, new ChargePassRequests(pool, gateway, logger));
   spending.start();
+  const outcomes = new ConversationOutcomes({ pool, gateway, clock, locks, logger });
+  outcomes.start();
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
   const traceMetrics = new TraceExportMetrics(metrics);
   // OpenTelemetry's packages are read only where somebody wants them.
@@ -220,7 +225,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       await runs.expectRecent();
     },
     close: async () => {
-      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), traces?.close()]);
+      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), outcomes.close(), traces?.close()]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },

@@ -40,6 +40,8 @@ export const QUEUES = {
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
   /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */
   'pull-request': z.object({ orgId: z.string(), pullRequestId: z.uuid() }),
+  /** Ask a git host what became of a pull request, and what came to its files after its merge. Safe to repeat at any point. */
+  'pull-request-outcome': z.object({ orgId: z.string(), outcomeId: z.uuid() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

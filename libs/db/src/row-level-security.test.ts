@@ -187,6 +187,15 @@ describe('row-level security', () => {
           `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256(convert_to($2, 'UTF8')), $2, $1, 'usr', 'u')`,
           [conversation, org],
         );
+        const { rows: outcome } = await owner.query<{ id: string }>(
+          `INSERT INTO app.pull_request_outcome (org_id, provider, host, repository, number, conversation_id, begun_at) VALUES ($2, 'p', 'h', 'a/b', 1, $1, now()) RETURNING id`,
+          [conversation, org],
+        );
+        await owner.query('INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)', [
+          org,
+          outcome[0]?.id,
+          conversation,
+        ]);
         await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [conversation, org]);
         await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);
         await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);

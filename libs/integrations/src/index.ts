@@ -18,11 +18,14 @@ export type {
 export { type AskedToken, InstallationTokens } from './apps/installation-tokens.js';
 export { baseUrlOf, deliveriesUrl, isAtHost } from './base-url.js';
 export type {
+  Bounded,
   CheckLog,
   CodeHost,
   CommitCheck,
+  CommitSpan,
   CommitStatus,
   FolderAt,
+  HostCommit,
   HostTree,
   NewPullRequest,
   OwnWork,
@@ -32,6 +35,7 @@ export type {
   Place,
   PullRequestState,
   ReactionTarget,
+  RepositoryHistory,
   RepositoryListing,
   Review,
   Written,

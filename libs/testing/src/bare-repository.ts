@@ -13,6 +13,15 @@ export interface TreeEntry {
   readonly type: 'tree' | 'blob';
 }
 
+export interface ListedCommit {
+  readonly sha: string;
+  /** When it was committed, as ISO 8601 has it. */
+  readonly at: string;
+  readonly authorEmail: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+}
+
 /** A bare repository as the server itself works on it. */
 export class BareRepository {
   constructor(readonly folder: string) {}
@@ -79,6 +88,19 @@ export class BareRepository {
       });
   }
 
+  /** The newest first. @param range a branch, or `from..to`. @param path only commits that touch it. */
+  async history(range: string, path: string | null = null): Promise<readonly ListedCommit[]> {
+    const said = await this.git('log', '--format=%H%x00%cI%x00%ae%x00%P%x00%B%x01', range, ...(path === null ? [] : ['--', path]));
+    return said
+      .split('\x01')
+      .map((each) => each.trim())
+      .filter(Boolean)
+      .map((each) => {
+        const [sha = '', at = '', authorEmail = '', parents = '', message = ''] = each.split('\0');
+        return { sha, at, authorEmail, parents: parents.split(' ').filter(Boolean), message: message.trim() };
+      });
+  }
+
   async changedFiles(base: string, head: string): Promise<readonly string[]> {
     return (await this.git('diff', '--name-only', `${base}...${head}`)).split('\n').filter(Boolean);
   }
@@ -89,6 +111,8 @@ export class BareRepository {
     readonly files: Readonly<Record<string, string>>;
     readonly branch: string;
     readonly newBranch?: string;
+    /** When it was committed [now]. */
+    readonly at?: Date;
   }): Promise<string> {
     const work = await mkdtemp(path.join(os.tmpdir(), 'slipway-bare-'));
     try {
@@ -101,7 +125,8 @@ export class BareRepository {
         await writeFile(path.join(work, name), text);
       }
       await inWork('add', '-A');
-      await inWork('commit', '-q', '--allow-empty', '-m', made.message);
+      const env = made.at === undefined ? process.env : { ...process.env, GIT_COMMITTER_DATE: made.at.toISOString() };
+      await run('git', [...IDENTITY, '-C', work, 'commit', '-q', '--allow-empty', '-m', made.message], { env });
       await inWork('push', '-q', this.folder, `HEAD:refs/heads/${made.newBranch ?? made.branch}`);
       return (await run('git', ['-C', work, 'rev-parse', 'HEAD'])).stdout.trim();
     } finally {

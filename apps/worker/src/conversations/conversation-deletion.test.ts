@@ -69,7 +69,7 @@ describe('a deleted conversation', () => {
     await scene.wish('conversation-delete', mine.id);
     scene.peers.requests.length = 0;
     await run(mine.id);
-    expect(await rowsOf(mine.id)).toEqual(['usage_conversation']);
+    expect(await rowsOf(mine.id)).toEqual(['conversation_outcome', 'usage_conversation']);
     expect(await scene.wishes(mine.id)).toEqual([]);
     expect(await payloads()).toEqual(['shared']);
     expect(await rowsOf(others.id)).toEqual(before);
@@ -90,7 +90,7 @@ describe('a deleted conversation', () => {
     scene.peers.onRequest = () => {};
     expect(await scene.wishes(gone.id)).toContain('conversation-delete');
     await run(gone.id);
-    expect(await rowsOf(gone.id)).toEqual([]);
+    expect(await rowsOf(gone.id)).toEqual(['conversation_outcome']);
     await run(there.id);
     expect(await rowsOf(there.id)).not.toEqual([]);
   });

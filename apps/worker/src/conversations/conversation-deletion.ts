@@ -10,8 +10,8 @@ import type { ConversationLocks } from './conversation-locks.js';
 /** Rows, and payloads, of one transaction. */
 const ROWS = 5_000;
 const PAYLOADS = 200;
-/** What was spent stays in the sums of its organization; payloads go by `deleteSomePayloads`. */
-const KEPT: ReadonlySet<string> = new Set(['usage_conversation', 'conversation_blob']);
+/** What was spent, and what came of it, stays in the sums of its organization; payloads go by `deleteSomePayloads`. */
+const KEPT: ReadonlySet<string> = new Set(['usage_conversation', 'conversation_outcome', 'pull_request_outcome', 'pull_request_work', 'conversation_blob']);
 
 /**
  * Deletes what is left of a conversation whose row is gone: sandbox with workspace, keys of the models, log, payloads that nobody else refers to.

@@ -12,6 +12,7 @@ export const SWEEPS = {
   storage: 300,
   missed: 1_200,
   hooks: 1_200,
+  outcomes: 1_200,
   credentials: 300,
   retention: 1_800,
 } as const;

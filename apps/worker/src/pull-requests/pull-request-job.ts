@@ -14,6 +14,7 @@ import type { ConnectionCalls } from '../integrations/connection-calls.js';
 import { BAD_TOKEN } from '../integrations/write-access.js';
 import { needAttention } from '../integrations/write-access.queries.js';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import { notePublished, type SeenPullRequest } from '../outcomes/pull-request-outcomes.queries.js';
 import type { StartSteps } from '../start/start-steps.js';
 import type { Fixes } from './fixes.js';
 import { Later, outcomeOf } from './outcome.js';
@@ -102,7 +103,11 @@ export class PullRequestJob {
       const pushed = { ...row, ...change };
       if (pushed.mergeWanted !== null && pushed.number !== null) change = { ...change, ...(await this.merge({ ...pushed, number: pushed.number }, place)) };
       const after = { ...row, ...change };
-      if (after.number !== null) change = { ...change, ...(await lookAt(host.calls, { ...after, number: after.number }, this.clock.now())) };
+      if (after.number !== null) {
+        const look = await lookAt(host.calls, { ...after, number: after.number }, connection.own.ids, this.clock.now());
+        change = { ...change, ...look.change };
+        await this.noteOutcome({ ...after, number: after.number }, look.seen);
+      }
       const seen = { ...row, ...change };
       if (seen.number !== null && (await this.fixes.bring({ ...seen, number: seen.number }, place)))
         now = (await inOrg(this.pool, row.orgId, (client) => findPullRequest(client, row.orgId, row.id))) ?? row;
@@ -115,6 +120,11 @@ export class PullRequestJob {
     }
     await this.write(now, change);
     return null;
+  }
+
+  private async noteOutcome(row: PullRequestRow & { readonly number: number }, seen: SeenPullRequest): Promise<void> {
+    const { orgId, publishedAt, createdAt } = row;
+    await inOrg(this.pool, orgId, (client) => notePublished(client, orgId, { ...row, begunAt: publishedAt ?? createdAt }, seen));
   }
 
   /** @returns when to come again; `null`: it cannot be. Milliseconds. */

@@ -1,12 +1,19 @@
 import { type ChecksSummary, MAX_CHECKS, type PullRequest, type PullRequestCheck } from '@slipway/contracts';
 import type { CodeHost, CommitCheck, Review } from '@slipway/integrations';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
+import type { SeenPullRequest } from '../outcomes/pull-request-outcomes.queries.js';
+import { seenPullRequest } from '../outcomes/seen-pull-request.js';
 import type { PullRequestChange } from './pull-requests.queries.js';
 
 const MAX_WORDS = 500;
 
-/** What the git host says of a pull request now. */
-export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly number: number }, now: Date): Promise<PullRequestChange> {
+export interface Look {
+  readonly change: PullRequestChange;
+  readonly seen: SeenPullRequest;
+}
+
+/** What the git host says of a pull request now. @param own ids of our accounts there. */
+export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly number: number }, own: readonly string[], now: Date): Promise<Look> {
   const place = { repository: row.repository, number: row.number };
   const known = row.headSha;
   const [pull, reviews, checksOfKnown] = await Promise.all([
@@ -17,7 +24,7 @@ export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly n
   // Somebody else may have pushed.
   const checks = pull.headSha === known ? checksOfKnown : await calls.checks(row.repository, pull.headSha);
   const checkList = checks.slice(0, MAX_CHECKS).map(shown);
-  return {
+  const change: PullRequestChange = {
     state: pull.state,
     draft: pull.draft,
     title: pull.title.slice(0, MAX_WORDS),
@@ -30,6 +37,7 @@ export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly n
     ...(row.merge === 'queued' && pull.state === 'merged' ? { merge: 'done' as const, mergeWanted: null } : {}),
     refreshedAt: now,
   };
+  return { change, seen: seenPullRequest(row.repository, pull, reviews, own, now) };
 }
 
 function shown({ id, name, state, description, url }: CommitCheck): PullRequestCheck {

@@ -9,6 +9,7 @@ import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
 import { Lead } from '../leads/lead.js';
 import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
+import { wantDueOutcomes } from '../outcomes/pull-request-outcomes.queries.js';
 import { type SandboxIdleTimes, sandboxIdleTimes } from '../peers/agent-server.client.js';
 import {
   type Found,
@@ -31,6 +32,7 @@ const SCHEDULE = [
   { name: 'organizations', everyMs: 5_000 },
   { name: 'missed', everyMs: 60_000 },
   { name: 'hooks', everyMs: 300_000 },
+  { name: 'outcomes', everyMs: 60_000 },
   { name: 'retention', everyMs: 600_000 },
 ] as const satisfies ReadonlyArray<{ name: SweepName; everyMs: number }>;
 /** A tick that comes a little early finds its sweep due all the same. Milliseconds. */
@@ -41,6 +43,8 @@ const UNHURRIED_MS = 1;
 const RECOVERY_SECONDS = 270;
 /** Connections that are looked at in one round. */
 const MAX_RECOVERED = 500;
+/** Pull requests that are asked after in one round: what is more waits for the next ones. */
+const MAX_OUTCOMES = 100;
 /** Webhooks that Slipway has made are looked at once in so long, and new repositories looked for. Hours. */
 const HOOK_HOURS = 24;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
@@ -122,6 +126,9 @@ export class Sweeps {
         for (const { orgId, connectionId } of await selectionsToList(this.pool, HOOK_HOURS))
           await this.addWish('integration-hooks', { orgId, connectionId }, connectionId);
         for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addWish('integration-hook', { orgId, hookId }, hookId);
+        return;
+      case 'outcomes':
+        for (const due of await wantDueOutcomes(this.pool, MAX_OUTCOMES)) await this.addWish('pull-request-outcome', due, due.outcomeId);
         return;
       case 'retention':
         await removeExpired(this.pool);

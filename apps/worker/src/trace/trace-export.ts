@@ -1,12 +1,11 @@
-import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
+import { MAX_TRACE_SPANS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
-import { type CollectedTrace, collectTrace } from '@slipway/db/trace';
 import type { Clock } from '@slipway/domain';
-import { type Trace, traceOf } from '@slipway/domain/trace';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { Lead } from '../leads/lead.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { MAX_TURN_SPANS, readEndedTurns } from './ended-turns.js';
 import { type ExportedSpan, otlpSpans, pseudonymOf } from './otlp-spans.js';
 import { noteExported, type UnexportedTrace, unexportedTraces } from './trace-export.queries.js';
 import type { TraceExportMetrics } from './trace-export-metrics.js';
@@ -20,8 +19,6 @@ const LOOK_BACK_MS = 24 * 3_600_000;
 /** Conversations of one look, and how many of them are read side by side. */
 const AT_ONCE = 200;
 const SIDE_BY_SIDE = 4;
-/** Of one turn; about 60 MB while it is sent. A longer one is not exported. */
-const MAX_TURN_SPANS = 100_000;
 /** Spans of one request. */
 const BATCH = 512;
 /** Conversations that are remembered as having nothing to export yet. */
@@ -96,8 +93,8 @@ export class TraceExport {
   private async export(unexported: UnexportedTrace, signal: AbortSignal): Promise<void> {
     const { pool, send, secret, metrics, logger } = this.options;
     const { id, orgId, head, after } = unexported;
-    let part = await this.endedTurns(unexported, MAX_TRACE_SPANS, signal);
-    if (part?.isTooLong === true) part = await this.endedTurns(unexported, MAX_TURN_SPANS, signal);
+    let part = await readEndedTurns(this.options, unexported, MAX_TRACE_SPANS, signal);
+    if (part?.isTooLong === true) part = await readEndedTurns(this.options, unexported, MAX_TURN_SPANS, signal);
     if (part === null) return;
     const { trace, turns, upto } = part;
     if (part.isTooLong) logger.warn({ org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS }, 'a turn is too long to be exported as a trace');
@@ -112,62 +109,10 @@ export class TraceExport {
     else this.remember(id, head);
   }
 
-  /** The turns after a position that have ended, as far as `limit` spans go; `null`: the conversation is gone. */
-  private async endedTurns({ id, orgId, after }: UnexportedTrace, limit: number, signal: AbortSignal): Promise<EndedTurns | null> {
-    const { pool, clock } = this.options;
-    const read = await collectTrace(pool, orgId, id, after, limit);
-    if (read === null) return null;
-    const { collector, conversation, from } = read;
-    const calls = await this.calls(orgId, id, { from, to: collector.cut?.at ?? null }, signal);
-    const live = collector.cut !== null || conversation.desired === 'run' || conversation.status === 'waiting';
-    const trace = traceOf(collector, { queued: [], calls, live, limit: Number.POSITIVE_INFINITY, now: clock.now().getTime() });
-    return endedTurns(trace, read, after);
-  }
-
-  /** Of the ledger, page by page. */
-  private async calls(orgId: string, id: string, { from, to }: { from: number | null; to: number | null }, signal: AbortSignal): Promise<LedgerCall[]> {
-    const found = new Map<string, LedgerCall>();
-    for (let begin = from; found.size < MAX_TURN_SPANS; ) {
-      const known = found.size;
-      const { calls, more } = await this.options.gateway.calls(orgId, id, { from: begin, to, limit: MAX_TRACE_SPANS }, signal);
-      for (const call of calls) found.set(call.id, call);
-      // Calls that began in the millisecond of the last one come again.
-      begin = Date.parse(calls.at(-1)?.at ?? '');
-      if (!more || found.size === known) break;
-    }
-    return [...found.values()];
-  }
   private remember(id: string, head: number): void {
     this.looked.delete(id);
     this.looked.set(id, head);
     const [oldest] = this.looked.keys();
     if (this.looked.size > MAX_LOOKED && oldest !== undefined) this.looked.delete(oldest);
   }
-}
-
-interface EndedTurns {
-  readonly trace: Trace;
-  readonly turns: Trace['turns'];
-  /** Position up to which everything is exported with them. */
-  readonly upto: number;
-  /** The first of them goes beyond the limit of spans, and none is here. */
-  readonly isTooLong: boolean;
-}
-
-/** Turns that have ended, up to the first that has not. */
-function endedTurns(trace: Trace, { collector, conversation }: CollectedTrace, after: number): EndedTurns {
-  const roots = new Map(trace.spans.filter(({ parent }) => parent === null).map((root) => [root.id, root]));
-  const turns: Array<Trace['turns'][number]> = [];
-  for (const turn of trace.turns) {
-    const root = roots.get(turn.span);
-    // The one that was under way where this part begins has been exported.
-    if (root?.seq !== null && root !== undefined && root.seq <= after) continue;
-    const isCut = collector.cut !== null && turn === trace.turns.at(-1);
-    // A turn that no part holds whole keeps nothing behind it from being exported.
-    if (isCut && turns.length === 0 && collector.cut !== null) return { trace, turns, upto: collector.cut.seq - 1, isTooLong: true };
-    if (root === undefined || root.seq === null || root.status === 'running' || isCut)
-      return { trace, turns, upto: Math.max(after, (root?.seq ?? after + 1) - 1), isTooLong: false };
-    turns.push(turn);
-  }
-  return { trace, turns, upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1, isTooLong: false };
 }

@@ -327,3 +327,18 @@ export type PullRequest = Prisma.PullRequestModel
  * How far a conversation's trace has left over OTLP.
  */
 export type TraceExport = Prisma.TraceExportModel
+/**
+ * Model ConversationOutcome
+ * What a conversation came to; kept when that is deleted.
+ */
+export type ConversationOutcome = Prisma.ConversationOutcomeModel
+/**
+ * Model PullRequestOutcome
+ * What became of a pull request, as its host says; kept when its conversations are deleted.
+ */
+export type PullRequestOutcome = Prisma.PullRequestOutcomeModel
+/**
+ * Model PullRequestWork
+ * Which conversations published which pull request.
+ */
+export type PullRequestWork = Prisma.PullRequestWorkModel

@@ -42,6 +42,10 @@ export interface PullRequestState extends PullRequestRef {
   readonly state: 'open' | 'closed' | 'merged';
   /** Whether it has no conflicts with its base; `null`: the provider does not say, or not yet. */
   readonly mergeable: boolean | null;
+  /** When it was opened, and when it ended, as the provider says; `null`: not yet, or it does not say. */
+  readonly moments: { readonly opened: Date | null; readonly merged: Date | null; readonly closed: Date | null };
+  /** Commits of its base that brought it in, as far as the provider names them. Empty until it is merged. */
+  readonly mergeCommits: readonly string[];
 }
 
 /** One status or check of a commit. */
@@ -85,6 +89,48 @@ export interface OwnWorkList {
 export interface Review {
   readonly userId: string;
   readonly verdict: 'approved' | 'changes-requested' | 'commented';
+  /** `null`: the host does not say. */
+  readonly at?: Date | null;
+  /** It is known to be of a program. */
+  readonly byBot?: boolean;
+}
+
+/** A commit as a list of the host has it. */
+export interface HostCommit {
+  readonly sha: string;
+  /** When it was committed; an author may have written it long before. */
+  readonly at: Date;
+  /** Whole. Hostile. */
+  readonly message: string;
+  readonly isMerge: boolean;
+  /** Its author is known to be a program. */
+  readonly byBot: boolean;
+}
+
+/** A list that has an end here although the host may have more. */
+export interface Bounded<T> {
+  readonly items: readonly T[];
+  /** False: there are more. */
+  readonly whole: boolean;
+}
+
+/** Where, and in which span, commits are looked for. */
+export interface CommitSpan {
+  readonly branch: string;
+  /** Only those that touch this file. */
+  readonly path?: string;
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** What came to a repository, for looking back at a pull request. Each is a bounded number of requests. */
+export interface RepositoryHistory {
+  /** Those of a branch that were committed in the span, the newest first. @param most whole pages are read until there are as many. */
+  commits(repository: FullName, span: CommitSpan, most: number): Promise<Bounded<HostCommit>>;
+  /** Those of a pull request, the oldest first. */
+  pullRequestCommits(place: Place): Promise<Bounded<HostCommit>>;
+  /** Files that it changes, by their names before and after. */
+  pullRequestFiles(place: Place): Promise<Bounded<string>>;
 }
 
 /** A folder of a commit. Some hosts find it by its hash alone, others by where it is. */
@@ -166,6 +212,8 @@ export interface CodeHost {
    * @param repositories those that a host is looked through for which finds nothing by a person; others may be among what is found. Missing where a host is not asked yet.
    */
   ownWork?(account: { readonly id: string; readonly login: string }, repositories: readonly RepositoryListing[]): Promise<OwnWorkList>;
+  /** Missing where a host cannot be asked for it. */
+  readonly history?: RepositoryHistory;
   /** The oldest hundred at most, without those that were dismissed. */
   reviews(repository: FullName, number: number): Promise<readonly Review[]>;
   /** Says that what a review comment asked for is done. No-op when it is resolved. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
+import { dateOf, fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, ForgeComments, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
@@ -95,6 +95,9 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>, repositor
     body: from.body,
     state: from.merged ? 'merged' : thread.state,
     mergeable: from.mergeable,
+    moments: { opened: dateOf(from.created_at), merged: from.merged ? dateOf(from.merged_at) : null, closed: dateOf(from.closed_at) },
+    // Of one that is not merged GitHub names the commit of a trial.
+    mergeCommits: from.merged && from.merge_commit_sha !== null ? [from.merge_commit_sha] : [],
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fields, flag, id, list, maybe, name, text, title, url } from '../reading/fields.js';
-import { repositoryOf, user } from '../reading/forge.js';
+import { dateOf, fields, flag, id, list, maybe, moment, name, text, title, url } from '../reading/fields.js';
+import { actorOf, repositoryOf, user } from '../reading/forge.js';
 import { blob, blobText } from './blob.js';
 import type { CommitCheck, FolderAt, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
 import { forgeRepository, part, repo } from './forge-calls.js';
@@ -18,7 +18,7 @@ export interface PublishCalls {
 /** GitHub calls the state of a status `state`, Gitea `status`. */
 const status = fields({ id, context: title, description: text, target_url: z.unknown().optional(), state: maybe(name), status: maybe(name) });
 const combined = fields({ statuses: list(status) });
-const review = fields({ user: maybe(user), state: name, dismissed: flag });
+const review = fields({ user: maybe(user), state: name, dismissed: flag, submitted_at: moment });
 const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
 
 /** As git itself has it. */
@@ -57,7 +57,9 @@ export function publishCalls(client: ProviderClient, idOf = (statusId: string, _
       const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}/reviews?per_page=100&limit=50`, answer: z.array(review) });
       return body.flatMap((each) => {
         const verdict = verdictOf(each.state);
-        return verdict === null || each.dismissed || each.user === null ? [] : [{ userId: each.user.id, verdict }];
+        return verdict === null || each.dismissed || each.user === null
+          ? []
+          : [{ userId: each.user.id, verdict, at: dateOf(each.submitted_at), byBot: actorOf(each.user).kind === 'bot' }];
       });
     },
   };

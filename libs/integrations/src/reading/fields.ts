@@ -38,6 +38,12 @@ export const moment = z
   .nullish()
   .catch(null)
   .transform((value) => value ?? null);
+/** `null` for what is no moment. */
+export function dateOf(written: string | null): Date | null {
+  const time = written === null ? Number.NaN : Date.parse(written);
+  // Go's zero, as Gitea writes what has not happened.
+  return Number.isNaN(time) || time <= 0 ? null : new Date(time);
+}
 /** Of a page for people: anything but http is dropped, since it becomes a link on our pages. */
 export const url = z
   .string()

@@ -27,6 +27,9 @@ export const pullRequest = fields({
   base: side,
   draft: flag,
   merged: flag,
+  merged_at: moment,
+  closed_at: moment,
+  merge_commit_sha: maybe(name).catch(null),
   mergeable: z
     .boolean()
     .nullish()

@@ -1,6 +1,6 @@
 import type { GitLabProject, GitLabThread } from './model.js';
 import { isDraftTitle } from './payloads.js';
-import { missing, type ProjectCall, type Route, type RouteAnswer, shownUser } from './route.js';
+import { missing, type ProjectCall, pageOf, type Route, type RouteAnswer, shownCommit, shownUser } from './route.js';
 
 async function shown({ gitlab, project }: ProjectCall, merge: GitLabThread): Promise<object> {
   const { repository } = project;
@@ -13,6 +13,13 @@ async function shown({ gitlab, project }: ProjectCall, merge: GitLabThread): Pro
     ...{ id: merge.id, iid: merge.iid, project_id: project.id, source_project_id: merge.sourceProject, target_project_id: project.id },
     ...{ source_branch: merge.source, target_branch: merge.target, sha: merge.sha, title: merge.title, description: merge.description },
     ...{ state: merge.state, draft: isDraftTitle(merge.title), web_url: `${gitlab.url}/${project.path}/-/merge_requests/${merge.iid}` },
+    ...{
+      created_at: merge.createdAt,
+      merged_at: merge.merged?.at ?? null,
+      closed_at: null,
+      merge_commit_sha: merge.merged?.commit ?? null,
+      squash_commit_sha: null,
+    },
     ...{ has_conflicts: conflicts, merge_status: conflicts ? 'cannot_be_merged' : 'can_be_merged', detailed_merge_status: status },
   };
 }
@@ -81,6 +88,21 @@ export const mergeRequestRoutes: readonly Route[] = [
       if (body['sha'] !== undefined && body['sha'] !== merge.sha) return [409, { message: `SHA does not match HEAD of source branch: ${merge.sha}` }];
       if (!(await gitlab.merge(project, merge, by))) return [422, { message: 'Branch cannot be merged' }];
       return [200, await shown(call, merge)];
+    }),
+  },
+  {
+    at: 'GET /merge_requests/*/commits',
+    answer: of(async ({ project, query }, { merged, sha, source, target }) => {
+      const range = merged === null ? `${target}..${source}` : `${merged.base}..${sha ?? ''}`;
+      // GitLab names no parents here.
+      return [200, pageOf(await project.repository.history(range), query).map((commit) => ({ ...shownCommit(commit), parent_ids: [] }))];
+    }),
+  },
+  {
+    at: 'GET /merge_requests/*/diffs',
+    answer: of(async ({ project, query }, { merged, sha, source, target }) => {
+      const files = await project.repository.changedFiles(merged?.base ?? target, merged === null ? source : (sha ?? ''));
+      return [200, pageOf([...files], query).map((file) => ({ old_path: file, new_path: file, diff: '' }))];
     }),
   },
   { at: 'GET /merge_requests/*/approvals', answer: of((_call, merge) => [200, { approved_by: merge.approvals.map((user) => ({ user: shownUser(user) })) }]) },

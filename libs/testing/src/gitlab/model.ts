@@ -43,6 +43,9 @@ export interface GitLabThread {
   readonly requestedChanges: GitLabUser[];
   /** As a branch that is gone, or was merged, leaves it. */
   sha: string | null;
+  readonly createdAt: string;
+  /** Of a merge request that is merged. */
+  merged: { readonly at: string; readonly commit: string; readonly base: string } | null;
 }
 
 export interface GitLabStatus {

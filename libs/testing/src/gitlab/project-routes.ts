@@ -1,5 +1,5 @@
 import type { GitLabStatus } from './model.js';
-import { missing, pageOf, type Route, shownProject } from './route.js';
+import { missing, pageOf, type Route, shownCommit, shownProject } from './route.js';
 
 const shownStatus = ({ id, name, status, description, targetUrl }: GitLabStatus): object => ({
   ...{ id, name, status, description, target_url: targetUrl, allow_failure: false },
@@ -52,6 +52,19 @@ export const projectRoutes: readonly Route[] = [
       const [one = '', other = ''] = query.getAll('refs[]');
       const id = await project.repository.mergeBase(one, other);
       return id === null ? missing('Merge Base') : [200, { id }];
+    },
+  },
+  {
+    at: 'GET /repository/commits',
+    answer: async ({ project, query }) => {
+      const branch = query.get('ref_name') ?? 'main';
+      if ((await project.repository.commitOf(`refs/heads/${branch}`)) === null) return missing('Branch');
+      const span = [query.get('since'), query.get('until')].map((at) => (at === null ? null : Date.parse(at)));
+      const found = (await project.repository.history(branch, query.get('path'))).filter(({ at }) => {
+        const time = Date.parse(at);
+        return time >= (span[0] ?? 0) && time <= (span[1] ?? Number.POSITIVE_INFINITY);
+      });
+      return [200, pageOf(found, query).map(shownCommit)];
     },
   },
   {

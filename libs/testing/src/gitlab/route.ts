@@ -1,3 +1,4 @@
+import type { ListedCommit } from '../bare-repository.js';
 import type { GitLabProject, GitLabUser } from './model.js';
 import type { ScriptedGitLab } from './scripted-gitlab.js';
 
@@ -29,3 +30,6 @@ export const pageOf = <T>(all: readonly T[], query: URLSearchParams): readonly T
 };
 export const shownUser = ({ id, username }: GitLabUser): object => ({ id, username, name: username, state: 'active' });
 export const shownProject = ({ id, path, visibility }: GitLabProject): object => ({ id, path_with_namespace: path, default_branch: 'main', visibility });
+export const shownCommit = ({ sha, at, authorEmail, parents, message }: ListedCommit): object => ({
+  ...{ id: sha, title: message.split('\n', 1)[0], message, author_email: authorEmail, committed_date: at, parent_ids: parents },
+});

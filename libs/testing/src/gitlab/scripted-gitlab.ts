@@ -166,8 +166,9 @@ export class ScriptedGitLab {
     const tree = await repository.mergedTree(base, head);
     if (tree === null) return false;
     merge.sha = head;
-    await repository.merge(merge.target, { base, head, tree });
+    const commit = await repository.merge(merge.target, { base, head, tree });
     merge.state = 'merged';
+    merge.merged = { at: new Date().toISOString(), commit, base };
     this.sending.send(project, mergeRequestEvent(this.url, project, merge, by, { action: 'merge' }));
     return true;
   }
@@ -188,6 +189,8 @@ export class ScriptedGitLab {
       awards: [],
       approvals: [],
       requestedChanges: [],
+      createdAt: new Date().toISOString(),
+      merged: null,
       ...made,
     };
     project.threads.push(one);

@@ -458,7 +458,10 @@ export const ModelName = {
   OutgoingWebhookSecret: 'OutgoingWebhookSecret',
   WebhookMessage: 'WebhookMessage',
   PullRequest: 'PullRequest',
-  TraceExport: 'TraceExport'
+  TraceExport: 'TraceExport',
+  ConversationOutcome: 'ConversationOutcome',
+  PullRequestOutcome: 'PullRequestOutcome',
+  PullRequestWork: 'PullRequestWork'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -474,7 +477,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest" | "traceExport"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest" | "traceExport" | "conversationOutcome" | "pullRequestOutcome" | "pullRequestWork"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5066,6 +5069,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ConversationOutcome: {
+      payload: Prisma.$ConversationOutcomePayload<ExtArgs>
+      fields: Prisma.ConversationOutcomeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConversationOutcomeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConversationOutcomeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        findFirst: {
+          args: Prisma.ConversationOutcomeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConversationOutcomeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        findMany: {
+          args: Prisma.ConversationOutcomeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>[]
+        }
+        create: {
+          args: Prisma.ConversationOutcomeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        createMany: {
+          args: Prisma.ConversationOutcomeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConversationOutcomeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>[]
+        }
+        delete: {
+          args: Prisma.ConversationOutcomeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        update: {
+          args: Prisma.ConversationOutcomeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        deleteMany: {
+          args: Prisma.ConversationOutcomeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConversationOutcomeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConversationOutcomeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>[]
+        }
+        upsert: {
+          args: Prisma.ConversationOutcomeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationOutcomePayload>
+        }
+        aggregate: {
+          args: Prisma.ConversationOutcomeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConversationOutcome>
+        }
+        groupBy: {
+          args: Prisma.ConversationOutcomeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationOutcomeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConversationOutcomeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationOutcomeCountAggregateOutputType> | number
+        }
+      }
+    }
+    PullRequestOutcome: {
+      payload: Prisma.$PullRequestOutcomePayload<ExtArgs>
+      fields: Prisma.PullRequestOutcomeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PullRequestOutcomeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PullRequestOutcomeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        findFirst: {
+          args: Prisma.PullRequestOutcomeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PullRequestOutcomeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        findMany: {
+          args: Prisma.PullRequestOutcomeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>[]
+        }
+        create: {
+          args: Prisma.PullRequestOutcomeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        createMany: {
+          args: Prisma.PullRequestOutcomeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PullRequestOutcomeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>[]
+        }
+        delete: {
+          args: Prisma.PullRequestOutcomeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        update: {
+          args: Prisma.PullRequestOutcomeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        deleteMany: {
+          args: Prisma.PullRequestOutcomeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PullRequestOutcomeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PullRequestOutcomeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>[]
+        }
+        upsert: {
+          args: Prisma.PullRequestOutcomeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestOutcomePayload>
+        }
+        aggregate: {
+          args: Prisma.PullRequestOutcomeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePullRequestOutcome>
+        }
+        groupBy: {
+          args: Prisma.PullRequestOutcomeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PullRequestOutcomeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PullRequestOutcomeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PullRequestOutcomeCountAggregateOutputType> | number
+        }
+      }
+    }
+    PullRequestWork: {
+      payload: Prisma.$PullRequestWorkPayload<ExtArgs>
+      fields: Prisma.PullRequestWorkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PullRequestWorkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PullRequestWorkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        findFirst: {
+          args: Prisma.PullRequestWorkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PullRequestWorkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        findMany: {
+          args: Prisma.PullRequestWorkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>[]
+        }
+        create: {
+          args: Prisma.PullRequestWorkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        createMany: {
+          args: Prisma.PullRequestWorkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PullRequestWorkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>[]
+        }
+        delete: {
+          args: Prisma.PullRequestWorkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        update: {
+          args: Prisma.PullRequestWorkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        deleteMany: {
+          args: Prisma.PullRequestWorkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PullRequestWorkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PullRequestWorkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>[]
+        }
+        upsert: {
+          args: Prisma.PullRequestWorkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PullRequestWorkPayload>
+        }
+        aggregate: {
+          args: Prisma.PullRequestWorkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePullRequestWork>
+        }
+        groupBy: {
+          args: Prisma.PullRequestWorkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PullRequestWorkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PullRequestWorkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PullRequestWorkCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -6156,6 +6381,74 @@ export const TraceExportScalarFieldEnum = {
 export type TraceExportScalarFieldEnum = (typeof TraceExportScalarFieldEnum)[keyof typeof TraceExportScalarFieldEnum]
 
 
+export const ConversationOutcomeScalarFieldEnum = {
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  createdAt: 'createdAt',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  repository: 'repository',
+  model: 'model',
+  source: 'source',
+  costUsd: 'costUsd',
+  failedCallsUsd: 'failedCallsUsd',
+  promptTokens: 'promptTokens',
+  completionTokens: 'completionTokens',
+  failedTurnsUsd: 'failedTurnsUsd',
+  turns: 'turns',
+  failedTurns: 'failedTurns',
+  startWaitMs: 'startWaitMs',
+  approvalWaitsMs: 'approvalWaitsMs',
+  lastAt: 'lastAt',
+  upto: 'upto',
+  readHead: 'readHead'
+} as const
+
+export type ConversationOutcomeScalarFieldEnum = (typeof ConversationOutcomeScalarFieldEnum)[keyof typeof ConversationOutcomeScalarFieldEnum]
+
+
+export const PullRequestOutcomeScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  repository: 'repository',
+  number: 'number',
+  connectionId: 'connectionId',
+  conversationId: 'conversationId',
+  begunAt: 'begunAt',
+  base: 'base',
+  pushedShas: 'pushedShas',
+  state: 'state',
+  readyAt: 'readyAt',
+  firstReviewAt: 'firstReviewAt',
+  mergedAt: 'mergedAt',
+  closedAt: 'closedAt',
+  mergeSha: 'mergeSha',
+  humanCommits: 'humanCommits',
+  watchedDays: 'watchedDays',
+  revertedAt: 'revertedAt',
+  editedAt: 'editedAt',
+  editsRead: 'editsRead',
+  revertsRead: 'revertsRead',
+  nextAt: 'nextAt',
+  attempts: 'attempts',
+  problem: 'problem',
+  seenAt: 'seenAt'
+} as const
+
+export type PullRequestOutcomeScalarFieldEnum = (typeof PullRequestOutcomeScalarFieldEnum)[keyof typeof PullRequestOutcomeScalarFieldEnum]
+
+
+export const PullRequestWorkScalarFieldEnum = {
+  orgId: 'orgId',
+  pullRequestId: 'pullRequestId',
+  conversationId: 'conversationId'
+} as const
+
+export type PullRequestWorkScalarFieldEnum = (typeof PullRequestWorkScalarFieldEnum)[keyof typeof PullRequestWorkScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -6541,6 +6834,9 @@ export type GlobalOmitConfig = {
   webhookMessage?: Prisma.WebhookMessageOmit
   pullRequest?: Prisma.PullRequestOmit
   traceExport?: Prisma.TraceExportOmit
+  conversationOutcome?: Prisma.ConversationOutcomeOmit
+  pullRequestOutcome?: Prisma.PullRequestOutcomeOmit
+  pullRequestWork?: Prisma.PullRequestWorkOmit
 }
 
 /* Types for Logging */

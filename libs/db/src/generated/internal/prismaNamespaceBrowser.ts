@@ -112,7 +112,10 @@ export const ModelName = {
   OutgoingWebhookSecret: 'OutgoingWebhookSecret',
   WebhookMessage: 'WebhookMessage',
   PullRequest: 'PullRequest',
-  TraceExport: 'TraceExport'
+  TraceExport: 'TraceExport',
+  ConversationOutcome: 'ConversationOutcome',
+  PullRequestOutcome: 'PullRequestOutcome',
+  PullRequestWork: 'PullRequestWork'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -1180,6 +1183,74 @@ export const TraceExportScalarFieldEnum = {
 } as const
 
 export type TraceExportScalarFieldEnum = (typeof TraceExportScalarFieldEnum)[keyof typeof TraceExportScalarFieldEnum]
+
+
+export const ConversationOutcomeScalarFieldEnum = {
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  createdAt: 'createdAt',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  repository: 'repository',
+  model: 'model',
+  source: 'source',
+  costUsd: 'costUsd',
+  failedCallsUsd: 'failedCallsUsd',
+  promptTokens: 'promptTokens',
+  completionTokens: 'completionTokens',
+  failedTurnsUsd: 'failedTurnsUsd',
+  turns: 'turns',
+  failedTurns: 'failedTurns',
+  startWaitMs: 'startWaitMs',
+  approvalWaitsMs: 'approvalWaitsMs',
+  lastAt: 'lastAt',
+  upto: 'upto',
+  readHead: 'readHead'
+} as const
+
+export type ConversationOutcomeScalarFieldEnum = (typeof ConversationOutcomeScalarFieldEnum)[keyof typeof ConversationOutcomeScalarFieldEnum]
+
+
+export const PullRequestOutcomeScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  repository: 'repository',
+  number: 'number',
+  connectionId: 'connectionId',
+  conversationId: 'conversationId',
+  begunAt: 'begunAt',
+  base: 'base',
+  pushedShas: 'pushedShas',
+  state: 'state',
+  readyAt: 'readyAt',
+  firstReviewAt: 'firstReviewAt',
+  mergedAt: 'mergedAt',
+  closedAt: 'closedAt',
+  mergeSha: 'mergeSha',
+  humanCommits: 'humanCommits',
+  watchedDays: 'watchedDays',
+  revertedAt: 'revertedAt',
+  editedAt: 'editedAt',
+  editsRead: 'editsRead',
+  revertsRead: 'revertsRead',
+  nextAt: 'nextAt',
+  attempts: 'attempts',
+  problem: 'problem',
+  seenAt: 'seenAt'
+} as const
+
+export type PullRequestOutcomeScalarFieldEnum = (typeof PullRequestOutcomeScalarFieldEnum)[keyof typeof PullRequestOutcomeScalarFieldEnum]
+
+
+export const PullRequestWorkScalarFieldEnum = {
+  orgId: 'orgId',
+  pullRequestId: 'pullRequestId',
+  conversationId: 'conversationId'
+} as const
+
+export type PullRequestWorkScalarFieldEnum = (typeof PullRequestWorkScalarFieldEnum)[keyof typeof PullRequestWorkScalarFieldEnum]
 
 
 export const SortOrder = {

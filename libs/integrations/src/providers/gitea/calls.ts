@@ -14,6 +14,7 @@ import {
   repo,
   writtenOf,
 } from '../../calls/forge-calls.js';
+import { historyCalls } from '../../calls/history-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -40,6 +41,7 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
   return {
     ...shared,
     ...published,
+    history: historyCalls(client, { page: PAGE, oldestFirst: false }),
     pullRequest,
     checkLog: (repository, check) => giteaCheckLog(client, repository, check),
     ownWork: (account, repositories) => giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),

@@ -220,4 +220,47 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     await reading(`outcome: #${made.number} merged`, () => calls.merge(place, sha));
     expect((await calls.pullRequest(place)).state).toBe('merged');
   });
+
+  it('looks back at a merged pull request: its moments, commits, files, and what came to its files after it', async () => {
+    const ours = await shop.commit({ message: 'Add a sum', files: { 'lib/sum.js': '1\n' }, newBranch: 'slipway/sum' });
+    const { number } = await calls.createPullRequest('ada/shop', { head: 'slipway/sum', base: 'main', title: 'Add a sum', body: '', draft: false });
+    const theirs = await shop.commit({ message: 'By hand', files: { 'lib/sum.js': '2\n' }, branch: 'slipway/sum' });
+    const place = { repository: 'ada/shop', number };
+    expect((await calls.pullRequest(place)).moments).toEqual({ opened: expect.any(Date), merged: null, closed: null });
+    await until('Gitea finds it mergeable', async () => (await shop.pullRequest(number)).mergeable);
+    await calls.merge(place, theirs);
+    const { moments, mergeCommits } = await calls.pullRequest(place);
+    expect(moments.merged?.getTime()).toBeGreaterThanOrEqual(moments.opened?.getTime() ?? Number.POSITIVE_INFINITY);
+    expect(mergeCommits).toEqual([expect.stringMatching(/^[0-9a-f]{40}$/)]);
+    const { history } = calls;
+    if (history === undefined) throw new Error('Gitea has a history');
+    const listed = await history.pullRequestCommits(place);
+    expect([listed.whole, listed.items.map(({ sha, isMerge }) => [sha, isMerge])]).toEqual([
+      true,
+      [
+        [ours, false],
+        [theirs, false],
+      ],
+    ]);
+    expect(await history.pullRequestFiles(place)).toEqual({ items: ['lib/sum.js'], whole: true });
+    const revert = await shop.commit({
+      message: `Revert "Add a sum"\n\nThis reverts commit ${mergeCommits[0]}.`,
+      files: { 'lib/sum.js': '3\n' },
+      branch: 'main',
+    });
+    const other = await shop.commit({ message: 'Other', files: { 'lib/other.js': '1\n' }, branch: 'main' });
+    const span = { branch: 'main', since: moments.opened as Date, until: new Date(Date.now() + 60_000) };
+    const all = await history.commits('ada/shop', span, 1_000);
+    expect(all.items.slice(0, 3).map(({ sha, isMerge }) => [sha, isMerge])).toEqual([
+      [other, false],
+      [revert, false],
+      [mergeCommits[0], true],
+    ]);
+    expect(all.items[1]?.message).toContain(`This reverts commit ${mergeCommits[0]}.`);
+    const touching = await history.commits('ada/shop', { ...span, path: 'lib/sum.js' }, 50);
+    expect([touching.whole, touching.items.map(({ sha }) => sha).slice(0, 1)]).toEqual([true, [revert]]);
+    expect(touching.items.map(({ sha }) => sha)).not.toContain(other);
+    expect((await history.commits('ada/shop', { ...span, since: new Date(Date.now() + 30_000) }, 50)).items).toEqual([]);
+    await expect(history.commits('ada/shop', { ...span, branch: 'no-such' }, 50)).rejects.toMatchObject({ kind: 'missing' });
+  });
 });

@@ -197,4 +197,47 @@ describe('calls to GitHub', () => {
     await calls.permissionOf('acme/shop', { id: '1', login: '../../user?' });
     expect(sent).toEqual([['GET', '/repos/acme/shop/collaborators/..%2F..%2Fuser%3F/permission']]);
   });
+
+  it('looks back at a merged pull request: moments, merge commit, commits, files, and what came to its files', async () => {
+    const merged = { state: 'closed', merged: true, merged_at: '2026-11-02T10:00:00Z', closed_at: '2026-11-02T10:00:00Z', created_at: '2026-11-01T10:00:00Z' };
+    const commit = (sha: string, at: string, more: object = {}): object => ({
+      ...{ sha, parents: [{ sha: 'p' }], author: { id: 1, login: 'ada', type: 'User' }, commit: { message: `Of ${sha}`, committer: { date: at } } },
+      ...more,
+    });
+    const full = Array.from({ length: 100 }, (_, index) => commit(`c${index}`, '2026-11-03T10:00:00Z'));
+    const { calls, sent } = host(
+      [200, pull({ merge_commit_sha: 'trial' })],
+      [200, pull({ ...merged, merge_commit_sha: 'abc' })],
+      [
+        200,
+        [commit('one', '2026-11-01T10:00:00Z'), commit('two', '2026-11-01T11:00:00Z', { author: { id: 2, login: 'x[bot]', type: 'Bot' }, parents: [{}, {}] })],
+      ],
+      [200, [{ filename: 'new.ts', previous_filename: 'old.ts' }, { filename: 'a.ts' }]],
+      [200, full],
+      [200, [commit('last', '2026-11-02T11:00:00Z'), commit('early', '2026-11-01T00:00:00Z'), { ...commit('ghost', '2026-11-02T12:00:00Z'), author: null }]],
+      [200, full],
+    );
+    expect((await calls.pullRequest(place)).mergeCommits).toEqual([]);
+    const { moments, mergeCommits } = await calls.pullRequest(place);
+    expect([moments.opened?.toISOString(), moments.merged?.toISOString(), mergeCommits]).toEqual([
+      '2026-11-01T10:00:00.000Z',
+      '2026-11-02T10:00:00.000Z',
+      ['abc'],
+    ]);
+    const { history } = calls;
+    if (history === undefined) throw new Error('GitHub has a history');
+    expect((await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot])).toEqual([
+      ['one', false, false],
+      ['two', true, true],
+    ]);
+    expect(await history.pullRequestFiles(place)).toEqual({ items: ['new.ts', 'old.ts', 'a.ts'], whole: true });
+    const span = { branch: 'main', path: 'a b.ts', since: new Date('2026-11-02T10:00:00Z'), until: new Date('2026-11-16T10:00:00Z') };
+    const found = await history.commits('acme/shop', span, 1_000);
+    expect([found.whole, found.items.length, found.items.slice(-2).map(({ sha }) => sha)]).toEqual([true, 102, ['last', 'ghost']]);
+    // A bound that is reached is said.
+    expect((await history.commits('acme/shop', span, 100)).whole).toBe(false);
+    expect((sent[4] as string[])[1]).toBe(
+      '/repos/acme/shop/commits?sha=main&path=a%20b.ts&since=2026-11-02T10:00:00.000Z&until=2026-11-16T10:00:00.000Z&stat=false&verification=false&files=false&per_page=100&limit=100&page=1',
+    );
+  });
 });

@@ -14,6 +14,7 @@ import {
   repo,
   writtenOf,
 } from '../../calls/forge-calls.js';
+import { historyCalls } from '../../calls/history-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -53,6 +54,7 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
   return {
     ...forgeCalls(client),
     ...publish,
+    history: historyCalls(client, { page: PAGE, oldestFirst: true }),
     checks: async (repository, sha) => {
       const path = `${repo(repository)}/commits/${part(sha)}/check-runs?per_page=${PAGE}`;
       const { body } = await client.call({ method: 'GET', path, answer: fields({ check_runs: z.array(checkRun) }) });

@@ -236,6 +236,57 @@ describe('GitLab as a git host', () => {
     expect(await calls.reviews(SHOP, 13)).toEqual([]);
   });
 
+  it('looks back at a merged merge request: moments, merge commits, commits, files, and what came to its files', async () => {
+    const commit = (id: string, at: string, more: object = {}): object => ({
+      id,
+      message: `Of ${id}`,
+      committed_date: at,
+      author_email: 'ada@example.test',
+      parent_ids: [],
+      ...more,
+    });
+    const ended = { state: 'merged', created_at: '2026-11-01T10:00:00.000Z', merged_at: '2026-11-02T10:00:00.000Z' };
+    const { calls, sent } = host(
+      [200, merge({ ...ended, merge_commit_sha: 'm', squash_commit_sha: 's' })],
+      [200, merge(ended)],
+      [200, merge({ state: 'opened', merged_at: '2026-11-02T10:00:00.000Z', merge_commit_sha: 'trial' })],
+      [
+        200,
+        [
+          commit('three', '2026-11-01T12:00:00Z', { message: "Merge branch 'main'" }),
+          commit('two', '2026-11-01T11:00:00Z', { author_email: 'project_7_bot_af31@noreply.gitlab.test' }),
+          commit('one', '2026-11-01T10:00:00Z'),
+        ],
+      ],
+      [
+        200,
+        [
+          { old_path: 'old.ts', new_path: 'new.ts' },
+          { old_path: 'a.ts', new_path: 'a.ts' },
+        ],
+      ],
+      [200, [commit('late', '2026-11-03T00:00:00Z'), commit('early', '2026-11-01T00:00:00Z')]],
+    );
+    expect((await calls.pullRequest(place)).mergeCommits).toEqual(['m', 's']);
+    // Merged by a fast-forward.
+    expect((await calls.pullRequest(place)).mergeCommits).toEqual(['abc']);
+    const open = await calls.pullRequest(place);
+    expect([open.mergeCommits, open.moments.merged]).toEqual([[], null]);
+    const { history } = calls;
+    if (history === undefined) throw new Error('GitLab has a history');
+    expect((await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot])).toEqual([
+      ['one', false, false],
+      ['two', false, true],
+      ['three', true, false],
+    ]);
+    expect(await history.pullRequestFiles(place)).toEqual({ items: ['new.ts', 'old.ts', 'a.ts'], whole: true });
+    const span = { branch: 'main', path: 'a.ts', since: new Date('2026-11-02T10:00:00Z'), until: new Date('2026-11-16T10:00:00Z') };
+    expect((await history.commits(SHOP, span, 100)).items.map(({ sha }) => sha)).toEqual(['late']);
+    expect((sent.at(-1) as string[])[1]).toBe(
+      `${AT}/repository/commits?ref_name=main&path=a.ts&since=2026-11-02T10:00:00.000Z&until=2026-11-16T10:00:00.000Z&per_page=100&page=1`,
+    );
+  });
+
   it('adversary: never leaves the project, whatever name an attacker gives', async () => {
     const { calls, sent } = host();
     for (const name of ['acme', 'acme/..', '../x', 'acme/../shop', 'acme//shop', 'acme/shop?x', 'acme/a b', 'acme/%2e%2e', '', `${'a/'.repeat(30)}b`]) {

@@ -7,6 +7,7 @@ import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { fields, flag, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
 import { gitlabPermission } from './calls.js';
 import { gitlabCheckLog } from './check-log.js';
+import { gitlabHistory } from './history.js';
 import { mergeRequestCalls } from './merge-requests.js';
 import { gitlabOwnWork } from './own-work.js';
 import { part, project } from './paths.js';
@@ -41,6 +42,7 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
   return {
     ...mergeRequestCalls(client),
     ...reviewCalls(client),
+    history: gitlabHistory(client),
     permissionOf: (repository, actor) => gitlabPermission(client, repository, actor),
     repositories: async (page, query) => {
       const after = page !== null && /^\d{1,18}$/.test(page) ? `&id_after=${page}` : '';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CodeHost, FullName, PullRequestState } from '../../calls/code-host.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
-import { fields, flag, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
+import { dateOf, fields, flag, id, list, maybe, moment, name, text, title, url } from '../../reading/fields.js';
 import { mergeRequestThread, part, project } from './paths.js';
 
 const mergeRequest = fields({
@@ -22,6 +22,11 @@ const mergeRequest = fields({
   has_conflicts: flag,
   merge_status: maybe(name),
   detailed_merge_status: maybe(name),
+  created_at: moment,
+  merged_at: moment,
+  closed_at: moment,
+  merge_commit_sha: maybe(name),
+  squash_commit_sha: maybe(name),
 });
 type MergeRequest = z.output<typeof mergeRequest>;
 
@@ -107,7 +112,15 @@ function stateOf(from: MergeRequest): PullRequestState {
     body: from.description,
     state: from.state === 'merged' ? 'merged' : from.state === 'closed' ? 'closed' : 'open',
     mergeable: mergeableOf(from),
+    moments: { opened: dateOf(from.created_at), merged: from.state === 'merged' ? dateOf(from.merged_at) : null, closed: dateOf(from.closed_at) },
+    mergeCommits: from.state === 'merged' ? mergeCommitsOf(from) : [],
   };
+}
+
+/** A fast-forward has no commit of its own: the head is then the base's. */
+function mergeCommitsOf({ merge_commit_sha, squash_commit_sha, sha }: MergeRequest): string[] {
+  const named = [merge_commit_sha, squash_commit_sha].filter((each) => each !== null);
+  return named.length > 0 || sha === null ? named : [sha];
 }
 
 const isDraft = ({ draft, work_in_progress }: MergeRequest): boolean => draft || work_in_progress;

@@ -28,6 +28,7 @@ import { OpenHandsModule } from './openhands/openhands.module.js';
 import { OpenHandsSandboxesModule } from './openhands-sandboxes/openhands-sandboxes.module.js';
 import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
+import { OutcomesModule } from './outcomes/outcomes.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { PromptLogModule } from './prompt-log/prompt-log.module.js';
 import { PullRequestsModule } from './pull-requests/pull-requests.module.js';
@@ -82,6 +83,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   PromptLogModule,
   UsageModule,
   TraceModule,
+  OutcomesModule,
   BudgetsModule,
   StorageModule,
   SandboxesModule,

@@ -478,6 +478,23 @@ export {
 } from './operations.js';
 export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings } from './org-settings.js';
 export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
+export {
+  AfterMerge,
+  ConversationOutcomeRow,
+  ConversationOutcomes,
+  ConversationOutcomesQuery,
+  MAX_OUTCOME_DAYS,
+  MAX_OUTCOME_ROWS,
+  OUTCOME_DIMENSIONS,
+  type OutcomeDimension,
+  OutcomeFigures,
+  OutcomeRow,
+  Outcomes,
+  OutcomesQuery,
+  OutcomeWait,
+  UserOutcome,
+  UserOutcomes,
+} from './outcomes.js';
 export { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER, PreviewRow } from './page-preview.js';
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';

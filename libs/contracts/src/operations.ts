@@ -33,6 +33,7 @@ import { modelHealthOperations } from './operations/model-health.js';
 import { openHandsOperations } from './operations/openhands.js';
 import { openHandsSandboxOperations } from './operations/openhands-sandboxes.js';
 import { orgOperations } from './operations/orgs.js';
+import { outcomeOperations } from './operations/outcomes.js';
 import { promptLogOperations } from './operations/prompt-log.js';
 import { pullRequestOperations } from './operations/pull-requests.js';
 import { repositoryOperations } from './operations/repositories.js';
@@ -370,6 +371,7 @@ export const operations = {
   ...adminUsageOperations,
   ...storageOperations,
   ...traceOperations,
+  ...outcomeOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

@@ -3,6 +3,7 @@ import { operations, type Principal, type Usage, type UsageQuery } from '@slipwa
 import type { FastifyReply } from 'fastify';
 import { Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
+import { tableOr } from './table-or.js';
 import { UsageService, usageCsv } from './usage.service.js';
 
 @Controller()
@@ -17,9 +18,6 @@ export class UsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Usage | string> {
     const usage = await this.usage.usage(caller, query);
-    void reply.header('vary', 'accept');
-    if (!/(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept ?? '')) return usage;
-    void reply.header('content-disposition', `attachment; filename="usage-${usage.from}-${usage.to}.csv"`).type('text/csv; charset=utf-8');
-    return usageCsv(usage);
+    return tableOr(usage, usageCsv, { accept, reply, name: `usage-${usage.from}-${usage.to}` });
   }
 }

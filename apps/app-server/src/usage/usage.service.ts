@@ -2,14 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MAX_USAGE_DAYS, MAX_USAGE_ROWS, type Principal, type Usage, type UsageQuery, type UsageRow } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { SlipwayError } from '@slipway/errors';
 import { CLOCK, SQL_POOL } from '../platform/tokens.js';
 import { csv } from './csv.js';
+import { daySpan } from './day-span.js';
 import { readUsage, type UsageSums } from './usage.queries.js';
-
-const DAY_MS = 86_400_000;
-/** Days that are answered when nothing is said. */
-const DEFAULT_DAYS = 30;
 
 /** What an organization's model calls used and cost. */
 @Injectable()
@@ -21,7 +17,7 @@ export class UsageService {
 
   /** @throws SlipwayError `request.invalid` for a span that, with its defaults, is empty or too long. */
   async usage(caller: Principal, query: UsageQuery): Promise<Usage> {
-    const span = this.spanOf(query);
+    const span = daySpan(query, this.clock.now(), MAX_USAGE_DAYS);
     const { groups, total, asOf } = await readUsage(this.pool, caller.orgId, {
       ...span,
       groupBy: query.groupBy,
@@ -44,16 +40,6 @@ export class UsageService {
       more: groups.length > MAX_USAGE_ROWS,
       asOf: asOf?.toISOString() ?? null,
     };
-  }
-
-  private spanOf({ from, to }: UsageQuery): { from: string; to: string } {
-    const last = to ?? dayOf(from === undefined ? this.clock.now().getTime() : Math.max(this.clock.now().getTime(), Date.parse(from)));
-    const first = from ?? dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS);
-    if (Date.parse(last) - Date.parse(first) >= MAX_USAGE_DAYS * DAY_MS)
-      throw new SlipwayError('request.invalid', `from: is more than ${MAX_USAGE_DAYS} days before to`, {
-        fields: [{ path: 'from', message: `is more than ${MAX_USAGE_DAYS} days before to` }],
-      });
-    return { from: first, to: last };
   }
 }
 
@@ -100,8 +86,4 @@ function countsOf(sums: UsageSums): Usage['total'] {
     costUsd: sums.cost_usd,
     unpriced: sums.unpriced,
   };
-}
-
-function dayOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 10);
 }

@@ -40,6 +40,15 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'prompt-log.export': {
     text: '{"kind":"prompt","id":"0198c0de-7c2d-7000-8000-5b1e4a7d3f20","at":"2026-11-22T09:30:00.000Z","conversationId":"0198c0de-7a1b-7000-8000-3f6c5d2e9b10","userId":"usr_01k2a8m4v3e7tq9d5w6x0n1r2s","requestId":"req_1","model":"sonnet","outcome":"ok","asked":"{…}","answered":"{…}"}\n{"kind":"end","count":1}\n',
   },
+  'outcomes.get': {
+    text: 'repository,conversations,turns,failed_turns,pull_requests_published,pull_requests_open,pull_requests_closed,pull_requests_merged\r\ngit.test/acme/shop,31,64,3,20,2,4,14\r\n',
+  },
+  'outcomes.users': {
+    text: 'user_id,user,conversations,first_at,last_at,month_usd,year_usd,life_usd,pull_requests_published,pull_requests_merged\r\nusr_1,Ada,31,2026-02-03T08:00:00.000Z,2026-11-22T09:30:00.000Z,4.21,61.5,61.5,20,14\r\n',
+  },
+  'outcomes.conversations': {
+    text: 'conversation_id,title,user_id,user,repository,model,source,created_at,duration_ms,cost_usd\r\n0198c0de-7a1b-7000-8000-3f6c5d2e9b10,Fix the build,usr_1,Ada,git.test/acme/shop,sonnet,github,2026-11-22T09:30:00.000Z,610000,0.421\r\n',
+  },
   'usage.get': {
     text: 'day,user,repository,model,requests,failed,promptTokens,cachedTokens,completionTokens,costUsd,unpriced\n2026-11-22,,,,12,0,48000,20000,3100,0.4210,0\n',
   },

@@ -48,3 +48,23 @@ export function humanCommits(commits: readonly BranchCommit[], whole: boolean, p
   if (at === -1 || !whole) return null;
   return commits.slice(at + 1).filter(({ isMerge, byBot }) => !isMerge && !byBot).length;
 }
+
+/** How it stands with a revert or an edit of a pull request. */
+export type After = 'no' | 'yes' | 'pending' | 'pending-yes' | 'unknown';
+
+export interface AfterFacts {
+  readonly found: boolean;
+  /** Of the window, 0 to 14. */
+  readonly watchedDays: number;
+  /** All that there is was looked at. */
+  readonly read: boolean;
+  /** Its host is still to be asked. */
+  readonly asking: boolean;
+}
+
+/** Of a merged pull request. What was not read is never a no. The same as the SQL of the report has it. */
+export function afterOf({ found, watchedDays, read, asking }: AfterFacts): After {
+  if (watchedDays < WINDOW_DAYS && asking) return found ? 'pending-yes' : 'pending';
+  if (found) return 'yes';
+  return watchedDays >= WINDOW_DAYS && read ? 'no' : 'unknown';
+}

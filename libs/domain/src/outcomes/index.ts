@@ -1,8 +1,19 @@
-export { type BranchCommit, firstEdit, humanCommits, nextWatch, WATCH_DAYS, WINDOW_DAYS, watchedDaysAt, windowEnd } from './after-merge.js';
+export {
+  type After,
+  type AfterFacts,
+  afterOf,
+  type BranchCommit,
+  firstEdit,
+  humanCommits,
+  nextWatch,
+  WATCH_DAYS,
+  WINDOW_DAYS,
+  watchedDaysAt,
+  windowEnd,
+} from './after-merge.js';
 export { decimalOf, perPiece, ratio, shareOf, ticksOf } from './money.js';
 export { type ListedCommit, type Reverts, type RevertTarget, revertsOf } from './reverts.js';
 export {
-  type After,
   type AfterCounts,
   afterCounts,
   afterShare,

@@ -1,3 +1,4 @@
+import type { After } from './after-merge.js';
 import { ratio, shareOf } from './money.js';
 
 /** Amounts are whole parts of 1e-10 USD. */
@@ -14,9 +15,6 @@ export interface OutcomeConversation {
   readonly id: string;
   readonly parts: CostParts;
 }
-
-/** What became of a pull request after its merge. `pending`: its 14 days are not over. `unknown`: they are, and its host could not be read. */
-export type After = 'no' | 'yes' | 'pending' | 'pending-yes' | 'unknown';
 
 export interface OutcomePullRequest {
   readonly id: string;

@@ -167,6 +167,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
       ['GET', '/conversations?owner=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/sandboxes?owner=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/usage?user=ID', () => undefined, theirUser, missing['user'] ?? ''],
+      ['GET', '/outcomes?user=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/budgets/preview?user=ID&userLimitUsd=5', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/audit?actor=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/integrations/repositories?connection=ID', () => undefined, foreign['connection'] ?? '', missing['connection'] ?? ''],

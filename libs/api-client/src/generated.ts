@@ -604,6 +604,15 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn. */
     readTrace: (request: { org: string; conversation: string; query?: OperationQuery<'readTrace'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trace', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readTrace'>>,
+    /** Cost per merged pull request, shares merged, reverted and edited, and waits, by repository, user, model, source and day; with Accept: text/csv as a table. */
+    getOutcomes: (request: { org: string; query?: OperationQuery<'getOutcomes'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/outcomes', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOutcomes'>>,
+    /** What each user began, spent in this month, this year and ever, and had merged; with Accept: text/csv as a table. */
+    getUserOutcomes: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/outcomes/users', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getUserOutcomes'>>,
+    /** Tokens, cost, duration and pull requests of each conversation of a span; with Accept: text/csv as a table. */
+    getConversationOutcomes: (request: { org: string; query?: OperationQuery<'getConversationOutcomes'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/outcomes/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getConversationOutcomes'>>,
   };
 }
 

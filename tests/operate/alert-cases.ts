@@ -19,6 +19,12 @@ const up = (...down: string[]): Series =>
 const requests = (status: string, each: number): Series => ({
   [`http_request_duration_seconds_count{job="r-slipway-app-server", route="/api/v1/orgs/:org/conversations", status="${status}"}`]: `0+${each}x60`,
 });
+const startsThatFailed = 'conversations_ended_total{result="start-failed", trigger="user"}';
+/** Sixty a minute, so many of them in time. */
+const firstEvents = (inTime: number): Series => ({
+  conversation_first_event_seconds_count: '0+60x60',
+  'conversation_first_event_seconds_bucket{le="5"}': `0+${inTime}x60`,
+});
 const apiFailures = Object.keys(requests('500', 0))[0] ?? '';
 const modelCalls = 'llm_calls_total{model="m", outcome="ok"}';
 const providerFailures = 'llm_calls_total{model="m", outcome="model.unavailable"}';
@@ -201,5 +207,26 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [modelCalls]: '0+600x60', 'llm_calls_total{model="m", outcome="internal.unexpected"}': '0+5x60' },
     at: 61,
     quiet: { [modelCalls]: '0+6000x60', 'llm_calls_total{model="m", outcome="internal.unexpected"}': '0+3x60' },
+  },
+  SlipwayFirstEventBudgetFast: {
+    // A fifth of them later than five seconds, or never.
+    fires: { ...firstEvents(48), [startsThatFailed]: '0+3x60' },
+    at: 61,
+    quiet: { ...firstEvents(58), [startsThatFailed]: '0x60' },
+  },
+  SlipwayFirstEventBudgetSlow: {
+    fires: { ...firstEvents(60), [startsThatFailed]: '0+5x60' },
+    at: 61,
+    quiet: { ...firstEvents(60), [startsThatFailed]: '0x60' },
+  },
+  SlipwayEventsBudgetFast: {
+    fires: { event_delivery_seconds_count: '0+1000x60', 'event_delivery_seconds_bucket{le="1.0"}': '0+980x60' },
+    at: 61,
+    quiet: { event_delivery_seconds_count: '0+1000x60', 'event_delivery_seconds_bucket{le="1"}': '0+995x60' },
+  },
+  SlipwayEventsBudgetSlow: {
+    fires: { event_delivery_seconds_count: '0+1000x60', 'event_delivery_seconds_bucket{le="1"}': '0+993x60' },
+    at: 61,
+    quiet: { event_delivery_seconds_count: '0+1000x60', 'event_delivery_seconds_bucket{le="1"}': '0+999x60' },
   },
 };

@@ -1,87 +1,96 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { describe, it } from 'node:test';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
-import { freePort } from '@slipway/testing';
+import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
-import { loadConfig as loadEgressConfig } from '../../apps/egress-proxy/dist/config.js';
-import { startEgressProxy } from '../../apps/egress-proxy/dist/egress-proxy.js';
-import { startProcess, waitForHttp } from '../../bench/measure/child-process.ts';
-import { type LocalService, METRICS_OFFSET, PORT_OFFSETS, ROOT } from '../../deploy/local/settings.ts';
-import { OpenStack } from '../stack/open-stack.ts';
-import { finish } from '../stack/script-book.ts';
-import { familiesOf, METRICS_PAGE, type Metric, metricTables, pageWith } from './metrics-page.ts';
+import { BOARDS } from '../../tools/dashboards/files.ts';
+import { promql } from '../../tools/dashboards/promql.ts';
+import { openGoProgram } from './go-program.ts';
+import { familiesOf, METRICS_PAGE, metricTables, pageWith } from './metrics-page.ts';
+import { Prometheus } from './prometheus.ts';
+import { WatchedStack } from './watched-stack.ts';
 
-type Service = Exclude<keyof typeof PORT_OFFSETS, 'postgres' | 'web'>;
-/** Services of the stack that the suite starts. */
-const SERVICES = (Object.keys(PORT_OFFSETS) as LocalService[]).filter((service) => service !== 'postgres' && service !== 'web') as Service[];
-/** What a Prometheus reads; embedded-identity is for one machine only. */
-const SCRAPED = SERVICES.filter((service) => service !== 'embedded-identity');
+/** Panels that have nothing to show after a run in which all goes well, and why. */
+const NO_CONNECTION = 'The local stack has no connection to a provider, and so no delivery: tests/integrations has them.';
+const NO_EGRESS = 'The sandboxes of this machine have no egress class, and none that was let through: tests/cluster has them.';
+const WITHOUT_DATA: Readonly<Record<string, string>> = {
+  'Integrations: By provider and outcome': NO_CONNECTION,
+  'Integrations: Conversations that they ended': NO_CONNECTION,
+  'Integrations: Not believed, by reason': NO_CONNECTION,
+  'Integrations: Time of a job (p95)': NO_CONNECTION,
+  'Integrations: Until their answer p50': NO_CONNECTION,
+  'Integrations: Until their answer p99': NO_CONNECTION,
+  'Overview: Requests that failed on our side': 'None did. A series begins with the first of a route.',
+  'Pool and queue: Problems': 'No pool has one.',
+  'Sandboxes: Connections that were cut': NO_EGRESS,
+  'Sandboxes: Requests of the relay by outcome': NO_CONNECTION,
+  'Sandboxes: Until the connection p50': NO_EGRESS,
+  'Sandboxes: Until the connection p99': NO_EGRESS,
+};
 
-describe('docs/operate/metrics.md', { timeout: 300_000 }, () => {
-  it('names every metric that the running apps expose, with type and meaning, and no other (WRITE=1 writes it anew)', async () => {
-    const open = await OpenStack.open();
-    try {
-      // Some appear with the first request, event or call.
-      await (await open.talk('metrics', [finish()])).ended('finished');
-      const apps = new Map<string, Metric[]>();
-      for (const app of SCRAPED.sort()) {
-        apps.set(app, familiesOf(await metricsOf(open, app)));
-      }
-      apps.set('egress-proxy', familiesOf(await metricsOfEgressProxy()));
-      apps.set('web', familiesOf(await metricsOfWeb()));
-      const page = pageWith(metricTables(apps));
-      if (process.env['WRITE'] === '1') writeFileSync(METRICS_PAGE, page);
-      expect(readFileSync(METRICS_PAGE, 'utf8')).toBe(page);
-      await expectPublicPortsWithoutMetrics(open);
-    } finally {
-      await open.close();
+const found = await openGoProgram('prometheus');
+const skip = typeof found === 'string' ? found : false;
+
+describe('the whole stack, watched', { timeout: 300_000 }, () => {
+  let stack: WatchedStack;
+  let prometheus: Prometheus | undefined;
+  before(async () => {
+    stack = await WatchedStack.start();
+    if (typeof found !== 'string')
+      prometheus = await Prometheus.start(found.program, new Map([...stack.metrics].map(([app, address]) => [`r-slipway-${app}`, address])));
+    // Some metrics appear with the first request, event or call; a rate needs what comes after that.
+    await stack.work('first');
+    await stack.knock();
+    await prometheus?.scraped('sum(llm_calls_total) > 0');
+    await stack.fail();
+    await stack.work('second');
+    await stack.knock();
+  });
+  after(async () => {
+    await prometheus?.stop();
+    await stack?.close();
+  });
+
+  it('exposes what docs/operate/metrics.md names, with type and meaning, and no other (WRITE=1 writes it anew)', async () => {
+    const apps = new Map(await Promise.all([...stack.metrics.keys()].map(async (app) => [app, familiesOf(await stack.metricsOf(app))] as const)));
+    const page = pageWith(metricTables(apps));
+    if (process.env['WRITE'] === '1') writeFileSync(METRICS_PAGE, page);
+    expect(readFileSync(METRICS_PAGE, 'utf8')).toBe(page);
+  });
+
+  it('counts each run, start, job and refusal once, and nothing that Postgres has refused', { skip }, async () => {
+    const ask = prometheus as Prometheus;
+    // The last to come: ten seconds after a run.
+    await ask.scraped('sum(conversation_cost_usd_count) >= 3');
+    const counted = async (expr: string): Promise<number | undefined> => (await ask.query(expr))[0]?.value;
+    expect({
+      finished: await counted('sum(conversations_ended_total{result="finished", trigger="user"})'),
+      error: await counted('sum(conversations_ended_total{result="error", trigger="user"})'),
+      startFailed: await counted('sum(conversations_ended_total{result="start-failed", trigger="user"})'),
+      otherwise: await counted('sum(conversations_ended_total{result=~"stuck|stopped"})'),
+      firstEvents: await counted('sum(conversation_first_event_seconds_count)'),
+      costs: await counted('sum(conversation_cost_usd_count{result="finished"})'),
+      starts: await counted('sum(jobs_total{queue="conversation-start", result="done"}) >= bool 4'),
+      foreign: await counted('sum(access_refused_total{code="resource.not-found"})'),
+      denied: await counted('sum(db_denied_total)'),
+    }).toEqual({ finished: 2, error: 1, startFailed: 1, otherwise: 0, firstEvents: 3, costs: 2, starts: 1, foreign: 2, denied: 0 });
+  });
+
+  it('has no metrics on a port that clients or sandboxes reach', () => stack.expectPublicPortsWithoutMetrics());
+
+  it('has data in each panel of each dashboard, as Prometheus itself answers it', { skip }, async () => {
+    const ask = prometheus as Prometheus;
+    await ask.scraped('sum(conversation_cost_usd_count) >= 2');
+    const questions = BOARDS.flatMap(({ title: board, rows }) =>
+      rows.flatMap(({ panels }) =>
+        panels.flatMap(({ title, lines }) => lines.map(({ query, name = '' }) => ({ where: `${board}: ${title} ${name}`.trim(), query }))),
+      ),
+    );
+    const empty: string[] = [];
+    for (const { where, query } of questions) {
+      const answer = await ask.query(promql(query, '5m').replaceAll('$__range', '1h'));
+      // A quotient and a quantile of nothing are NaN, which a panel shows as no data.
+      if (!answer.some(({ value }) => Number.isFinite(value))) empty.push(where);
     }
+    expect(empty.sort()).toEqual(Object.keys(WITHOUT_DATA).sort());
+    expect(questions.length).toBeGreaterThan(150);
   });
 });
-
-/** An outsider, and every sandbox, reaches the public port: what the platform has to do and earns is not theirs to read. */
-async function expectPublicPortsWithoutMetrics(open: OpenStack): Promise<void> {
-  for (const app of SERVICES) {
-    const answer = await fetch(`${open.addressOf(app)}/metrics`, { redirect: 'manual' });
-    expect([app, answer.status]).toEqual([app, 404]);
-    expect([app, await answer.text()]).not.toEqual([app, expect.stringContaining('process_')]);
-  }
-}
-
-async function metricsOf(open: OpenStack, app: Service): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${open.port + METRICS_OFFSET + PORT_OFFSETS[app]}/metrics`);
-  expect([app, answer.status]).toEqual([app, 200]);
-  return answer.text();
-}
-
-/** It has no place in the local stack, whose sandboxes have no egress classes. */
-async function metricsOfEgressProxy(): Promise<string> {
-  const logger = createLogger('egress-proxy', 'silent');
-  const config = loadEgressConfig({ EGRESS_SECRET: 'x'.repeat(32), EGRESS_RULES: '{}', EGRESS_PORT: '0', PORT: '0' });
-  const proxy = await startEgressProxy(config, logger, new GracefulStop({ logger, drainSeconds: 0 }));
-  try {
-    const onPublicPort = await fetch(`${proxy.healthUrl}/metrics`);
-    expect(['egress-proxy', onPublicPort.status]).toEqual(['egress-proxy', 404]);
-    return await (await fetch(`${proxy.metricsUrl}/metrics`)).text();
-  } finally {
-    await proxy.close();
-  }
-}
-
-/** The pages' server as it is built. */
-async function metricsOfWeb(): Promise<string> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
-  const env = { PORT: String(port), METRICS_PORT: String(metricsPort), HOSTNAME: '127.0.0.1', NODE_ENV: 'production' };
-  const web = startProcess(process.execPath, [path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')], env, ROOT);
-  try {
-    await waitForHttp(`http://127.0.0.1:${port}/alive`, web);
-    const onPublicPort = await fetch(`http://127.0.0.1:${port}/metrics`);
-    // The name is one that an organization could have; behind app-server the path is not the pages' at all.
-    expect(['web', await onPublicPort.text()]).toEqual(['web', expect.not.stringContaining('process_')]);
-    await waitForHttp(`http://127.0.0.1:${metricsPort}/metrics`, web);
-    return await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  } finally {
-    await web.stop();
-  }
-}

@@ -40,6 +40,8 @@ export interface AlertGroup {
 export interface Objective {
   readonly name: string;
   readonly title: string;
+  /** For a tile. */
+  readonly short: string;
   readonly description: string;
   /** Share of good ones: 0.999. */
   readonly target: number;

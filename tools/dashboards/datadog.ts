@@ -14,7 +14,10 @@ const markOf = (name: string): string => `slipway:${name.toLowerCase()}`;
 
 /** @throws ZodError when it holds anything that Datadog's description does not have. */
 export function datadogDashboard(board: Board): Dashboard {
-  const groups = board.rows.map(({ title, panels }) => groupOf(title, place(panels.filter(({ grafanaOnly }) => grafanaOnly !== true).map(widgetOf))));
+  const groups = board.rows
+    .map(({ title, panels }) => ({ title, panels: panels.filter(({ grafanaOnly }) => grafanaOnly !== true) }))
+    .filter(({ panels }) => panels.length > 0)
+    .map(({ title, panels }) => groupOf(title, place(panels.map(widgetOf))));
   const objectives = (board.objectives ?? []).map((name) => ({
     definition: {
       type: 'slo' as const,

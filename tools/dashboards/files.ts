@@ -4,18 +4,40 @@ import { availability } from './alerts/availability.ts';
 import { conversations as conversationAlerts } from './alerts/conversations.ts';
 import { models as modelAlerts, sandboxGateway } from './alerts/models.ts';
 import { pools as poolAlerts } from './alerts/pools.ts';
+import { budgets } from './boards/budgets.ts';
 import { conversations } from './boards/conversations.ts';
 import { data } from './boards/data.ts';
+import { errorBudget } from './boards/error-budget.ts';
+import { integrations } from './boards/integrations.ts';
 import { models } from './boards/models.ts';
 import { overview } from './boards/overview.ts';
 import { pools } from './boards/pools.ts';
+import { sandboxes } from './boards/sandboxes.ts';
+import { startFlow } from './boards/start-flow.ts';
+import { success } from './boards/success.ts';
+import { telemetry } from './boards/telemetry.ts';
+import { tenancy } from './boards/tenancy.ts';
 import { datadogDashboard, datadogMonitors, datadogServiceLevel } from './datadog.ts';
 import { grafanaDashboard } from './grafana.ts';
 import type { Board } from './model.ts';
 import { OBJECTIVES } from './objectives.ts';
 import { prometheusRules } from './prometheus-rules.ts';
 
-export const BOARDS: readonly Board[] = [overview, conversations, pools, models, data];
+export const BOARDS: readonly Board[] = [
+  overview,
+  success,
+  startFlow,
+  conversations,
+  pools,
+  sandboxes,
+  models,
+  budgets,
+  integrations,
+  tenancy,
+  errorBudget,
+  telemetry,
+  data,
+];
 export const ALERTS: readonly AlertGroup[] = [availability, conversationAlerts, poolAlerts, modelAlerts, sandboxGateway];
 
 const CHART_FILES = 'helm/slipway/files';

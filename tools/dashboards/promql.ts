@@ -14,7 +14,7 @@ export function promql(query: Query, auto = '$__rate_interval'): string {
       return `histogram_quantile(${query.quantile}, sum by (${['le', ...query.by].join(', ')}) (${buckets}))`;
     }
     case 'within':
-      return `sum${byOf(query.by)}(rate(${query.metric}_bucket${selector({ ...query.where, le: String(query.bound) })}[${windowOf(query.window, auto)}]))`;
+      return `sum${byOf(query.by)}(rate(${query.metric}_bucket${selector({ ...query.where, le: { in: boundsOf(query.bound) } })}[${windowOf(query.window, auto)}]))`;
     case 'calculation':
       return `${bracketed(query.left, auto)} ${query.operator} ${bracketed(query.right, auto)}`;
     case 'number':
@@ -28,6 +28,8 @@ export function promql(query: Query, auto = '$__rate_interval'): string {
   }
 }
 
+/** Prometheus 3 writes the bound of a bucket that is a whole number as `5.0`, and earlier ones as `5`. */
+const boundsOf = (bound: number): readonly string[] => (Number.isInteger(bound) ? [`${bound}`, `${bound}[.]0`] : [`${bound}`]);
 const windowOf = (window: Window, auto: string): string => (window === 'auto' ? auto : window);
 const byOf = (by: readonly string[]): string => (by.length === 0 ? '' : ` by (${by.join(', ')}) `);
 

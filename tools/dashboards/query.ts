@@ -67,13 +67,14 @@ const calculation =
     kind: 'calculation',
     operator,
     left,
-    right: typeof right === 'number' ? { kind: 'number', value: right } : right,
+    right: typeof right === 'number' ? constant(right) : right,
   });
 export const over = calculation('/');
 export const times = calculation('*');
 export const minus = calculation('-');
 export const plus = calculation('+');
 export const top = (count: number, of: Query): Query => ({ kind: 'top', count, of });
+export const constant = (value: number): Query => ({ kind: 'number', value });
 export const orZero = (of: Query): Query => ({ kind: 'orZero', of });
 export const pair = (promql: string, datadog: string, by: readonly string[] = []): Query => ({ kind: 'pair', promql, datadog, by });
 

@@ -14,6 +14,13 @@ export interface EgressMetrics {
 export function createEgressMetrics(): EgressMetrics {
   const registry = createMetrics('egress-proxy');
   const registers = [registry];
+  const bytes = new Counter({
+    name: 'egress_bytes_total',
+    help: 'Bytes to hosts (out) and from them (in), counted when a connection ends',
+    labelNames: ['direction'],
+    registers,
+  });
+  for (const direction of ['out', 'in']) bytes.inc({ direction }, 0);
   return {
     registry,
     requests: new Counter({
@@ -23,12 +30,7 @@ export function createEgressMetrics(): EgressMetrics {
       registers,
     }),
     open: new Gauge({ name: 'egress_open', help: 'Connections to hosts that are open', labelNames: ['kind'], registers }),
-    bytes: new Counter({
-      name: 'egress_bytes_total',
-      help: 'Bytes to hosts (out) and from them (in), counted when a connection ends',
-      labelNames: ['direction'],
-      registers,
-    }),
+    bytes,
     seconds: new Histogram({
       name: 'egress_connect_duration_seconds',
       help: 'From the request of a sandbox to the connection with its host, the lookup in it',

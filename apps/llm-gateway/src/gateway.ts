@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
+import { PoolMetrics } from '@slipway/telemetry/http';
 import { createAdmitter } from './budgets/create-admitter.js';
 import { ResponseCache } from './cache/response-cache.js';
 import type { Config } from './config.js';
@@ -67,6 +68,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     logger,
   });
   const metrics = createGatewayMetrics({ pending: () => ledger.size, open: () => openCalls.size });
+  new PoolMetrics(metrics.registry).watch('sql', pool);
   const keys = new KeyCache(async (keyId) => {
     const key = await findKey(pool, keyId, clock.now());
     metrics.keyLookups.inc({ result: key === null ? 'unknown' : 'known' });

@@ -11,6 +11,7 @@ export interface GatewayMetrics {
   readonly costUsd: Counter<'model'>;
   readonly refused: Counter<'code'>;
   readonly keyLookups: Counter<'result'>;
+  readonly budgetStops: Counter<'kind'>;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -41,8 +42,16 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
       this.set(open());
     },
   });
+  const budgetStops = new Counter({
+    name: 'budget_stops_total',
+    help: 'Calls that a budget ended; kind is limit (of the conversation itself), budget (of its organization, user or key) or answer (in the middle of one)',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of ['limit', 'budget', 'answer']) budgetStops.inc({ kind }, 0);
   return {
     registry,
+    budgetStops,
     calls: new Counter({
       name: 'llm_calls_total',
       help: 'Calls that were sent to a model; outcome is ok, aborted or the code of the failure',

@@ -9,13 +9,13 @@ import { createIds, systemClock } from '@slipway/domain';
 import { ProblemFilter } from '@slipway/errors/nest';
 import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
-import { Counter, createMetrics, Gauge, Histogram, installTelemetry, type Registry } from '@slipway/telemetry/http';
+import { Counter, createMetrics, Gauge, Histogram, installTelemetry, PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { FleetController } from './fleet/fleet.controller.js';
 import { FleetService } from './fleet/fleet.service.js';
 import { LeadRun } from './pool/lead-run.js';
 import { NoteOutbox } from './pool/note-outbox.js';
-import { countStocks, poolProblems } from './pool/pool.queries.js';
+import { countSlots, countStocks, poolProblems } from './pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
 import type { SessionLimitOptions } from './pool/session-limits.js';
@@ -130,6 +130,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       registers: [registry],
     }),
   };
+  new PoolMetrics(registry).watch('sql', db);
   poolGauges(db, registry);
   new Gauge({
     name: 'workspace_store_problem',
@@ -256,6 +257,16 @@ function poolGauges(db: SqlPool, registry: Registry): void {
   });
   gauge('workspaces_lost', 'Used sandboxes of the last hour that went without their workspaces being kept', async (set) => {
     for (const { poolId, lost } of await countUnkept(db)) set(poolId, lost);
+  });
+  new Gauge({
+    name: 'sandboxes',
+    help: 'Sandboxes that exist or are being made or removed; state is intent, provisioning, ready, bound, active, doomed or releasing',
+    labelNames: ['pool', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { poolId, state, count } of await countSlots(db)) this.set({ pool: poolId, state }, count);
+    },
   });
   new Gauge({
     name: 'pool_problem',

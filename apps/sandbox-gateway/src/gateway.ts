@@ -3,7 +3,7 @@ import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { createPool } from '@slipway/db/sql';
 import { OpenSeats } from '@slipway/domain';
 import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
-import { installTelemetry } from '@slipway/telemetry/http';
+import { installTelemetry, PoolMetrics } from '@slipway/telemetry/http';
 import fastify from 'fastify';
 import { listenForChanges } from './access/change-listener.js';
 import { Entrance } from './access/entrance.js';
@@ -54,6 +54,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const tokens = new SandboxTokens(config.SANDBOX_ACCESS_SECRET);
   const seats = new OpenSeats({ perUser: config.STREAMS_PER_USER, perOrg: config.STREAMS_PER_ORG });
   const metrics = createGatewayMetrics(seats);
+  new PoolMetrics(metrics.registry).watch('sql', pool);
   const grants = new GrantWatch({ look: (ids) => within(liveGrants(pool, ids)), graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000, logger });
   const listener = listenForChanges(pool, () => grants.changed(), logger);
   const locator = new Locator({

@@ -9,9 +9,9 @@ import { PROVIDERS } from '@slipway/integrations';
 import { InstalledApps, installationSource } from '@slipway/integrations/apps';
 import { ConnectionCredentials, OAuthSource } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
-import { createHintBus, createQueue } from '@slipway/queue';
+import { createHintBus, createQueue, measuredQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import type { Registry } from '@slipway/telemetry/http';
+import { conversationEnds, PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import type { Config } from './config.js';
 import { ChargePassRequests } from './conversations/charge-pass-requests.js';
 import { ConversationDeletion } from './conversations/conversation-deletion.js';
@@ -62,9 +62,11 @@ import { StartSteps } from './start/start-steps.js';
 import { TermsSwitch } from './start/terms-switch.js';
 import { writeDefaultLimit } from './storage/storage.queries.js';
 import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
+import { budgetGauges } from './sweeps/budget-gauges.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
 import { TraceExportMetrics } from './trace/trace-export-metrics.js';
+import { ConversationCosts } from './usage/conversation-costs.js';
 import { UsageSweep } from './usage/usage-sweep.js';
 import { WebhookSending } from './webhooks/webhook-sending.js';
 
@@ -81,7 +83,8 @@ export interface Worker {
 /** Everything of the worker but its HTTP server; takes jobs from the moment it resolves, and tells `metrics` what is not done yet. @throws when the database or its queue schema is not there. */
 export async function startWorker(config: Config, logger: Logger, metrics?: Registry): Promise<Worker> {
   const connection = { databaseUrl: config.DATABASE_URL, applicationName: 'worker', logger };
-  const queue = await createQueue({ ...connection, redisUrl: config.REDIS_URL });
+  const bare = await createQueue({ ...connection, redisUrl: config.REDIS_URL });
+  const queue = metrics === undefined ? bare : measuredQueue(bare, metrics);
   const hints = createHintBus({ ...connection, redisUrl: config.REDIS_URL });
   const pool = createPool({
     url: config.DATABASE_URL,
@@ -91,14 +94,24 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   });
   const runs = new SweepRuns(pool);
   if (metrics !== undefined) {
+    new PoolMetrics(metrics).watch('sql', pool);
     workGauges(pool, metrics);
+    budgetGauges(pool, metrics);
     runs.expose(metrics);
     storageGauges(pool, metrics);
   }
+  const costs = metrics === undefined ? null : new ConversationCosts(pool, metrics);
   const locks = new ConversationLocks(connection);
   const clock = systemClock;
   const ids = createIds(clock);
-  const log = new ConversationLog(pool, hints, ids, clock, `worker-${ids.uuid()}`);
+  const log = new ConversationLog(
+    pool,
+    hints,
+    ids,
+    clock,
+    `worker-${ids.uuid()}`,
+    metrics === undefined ? undefined : conversationEnds(metrics, ['start-failed']),
+  );
   const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
   const keys = new SandboxKeys(box, config.INGEST_SECRET);
   const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY, appKey: (id) => keys.appKey(id) });
@@ -156,7 +169,10 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       logger,
     ),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
-    snapshots: new SnapshotJob(pool, steps, snapshots, logger, (conversation) => automatic.consider(conversation)),
+    snapshots: new SnapshotJob(pool, steps, snapshots, logger, (conversation) => {
+      costs?.note(conversation);
+      return automatic.consider(conversation);
+    }),
     orgRest: new OrgRest(pool, queue, logger),
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
@@ -225,6 +241,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       await runs.expectRecent();
     },
     close: async () => {
+      costs?.close();
       await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), outcomes.close(), traces?.close()]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);

@@ -49,7 +49,15 @@ export const SOCKET_MAX_BYTES = 1024 * 1024;
 
 /** What one replica tells the others through the hint bus. A lost hint costs latency: receivers read from the log. */
 export const Hint = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('events'), orgId: z.string(), conversationId: z.uuid(), head: z.int(), from: z.string() }),
+  z.object({
+    kind: z.literal('events'),
+    orgId: z.string(),
+    conversationId: z.uuid(),
+    head: z.int(),
+    from: z.string(),
+    /** When they were committed. Milliseconds since 1970; for metrics only. */
+    at: z.number().optional(),
+  }),
   z.object({ kind: z.literal('delta'), orgId: z.string(), conversationId: z.uuid(), delta: StreamingDelta, from: z.string() }),
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
 ]);

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.js';
-import { createPool } from './sql/index.js';
+import { createPool, type SqlPool } from './sql/index.js';
 
 /** Prisma inside one transaction that sees one organization. */
 export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
@@ -12,10 +12,11 @@ export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0
 export class Db {
   private readonly prisma: PrismaClient;
 
-  constructor(options: { url: string; max: number; applicationName: string }) {
+  /** @param options `watch` sees the pool once, for its metrics. */
+  constructor({ watch = (pool) => pool, ...options }: { url: string; max: number; applicationName: string; watch?: (pool: SqlPool) => SqlPool }) {
     this.prisma = new PrismaClient({
       // Whoever uses a connection that breaks learns it from the query.
-      adapter: new PrismaPg(createPool({ ...options, onError: () => {} }), { schema: 'app', disposeExternalPool: true }),
+      adapter: new PrismaPg(watch(createPool({ ...options, onError: () => {} })), { schema: 'app', disposeExternalPool: true }),
       transactionOptions: { maxWait: 5_000, timeout: 15_000 },
     });
   }

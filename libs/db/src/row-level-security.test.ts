@@ -303,6 +303,18 @@ describe('row-level security', () => {
       }
     });
 
+    it('a row for another organization is refused, and the pool says so as `denied`, in a transaction and without one', async () => {
+      let denied = 0;
+      const count = (): number => ++denied;
+      pool.addListener('denied', count);
+      const text = "INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), 'org_of_others', 'org-delete', 'x', '{}')";
+      await expect(inOrg(pool, 'org_of_mine', (client) => client.query(text))).rejects.toThrow('row-level security');
+      expect(denied).toBe(1);
+      await expect(pool.query(text)).rejects.toThrow('row-level security');
+      expect(denied).toBe(2);
+      pool.removeListener('denied', count);
+    });
+
     it('the functions of the hot paths answer for another organization’s conversation as for a missing one', async () => {
       const append = (org: string, conversation: string) =>
         pool.query<{ outcome: string }>(

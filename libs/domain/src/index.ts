@@ -38,5 +38,13 @@ export { isPublicAddress } from './public-address.js';
 export { type NoSlot, type ReadLimits, type ReadSlot, ReadSlots, readWithin } from './read-slots.js';
 export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
 export { runtimeState, runtimeStatusOf } from './runtime-status.js';
-export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';
+export {
+  nextSlotState,
+  REMOVABLE_SLOT_STATES,
+  SLOT_STATES,
+  SLOT_TRANSITIONS,
+  type SlotState,
+  type SlotTrigger,
+  UNCLAIMED_SLOT_STATES,
+} from './slot-lifecycle.js';
 export { bytesText, storageReason } from './storage.js';

@@ -23,10 +23,11 @@ export function nextSlotState(state: SlotState, trigger: SlotTrigger): SlotState
   return row[trigger] ?? null;
 }
 
+/** All of them, in the order of a slot's life. */
+export const SLOT_STATES = Object.keys(SLOT_TRANSITIONS) as readonly SlotState[];
+
 /** The only states in which a sandbox may be deleted. */
-export const REMOVABLE_SLOT_STATES: ReadonlySet<SlotState> = new Set(
-  (Object.keys(SLOT_TRANSITIONS) as SlotState[]).filter((state) => nextSlotState(state, 'removed') !== null),
-);
+export const REMOVABLE_SLOT_STATES: ReadonlySet<SlotState> = new Set(SLOT_STATES.filter((state) => nextSlotState(state, 'removed') !== null));
 
 /** States that count against a pool's target: made or being made, and never given to anybody. A doomed one counts until it is gone. */
 export const UNCLAIMED_SLOT_STATES: ReadonlySet<SlotState> = new Set(['intent', 'provisioning', 'ready', 'doomed']);

@@ -26,6 +26,18 @@ export const data: Board = {
       lines('Calls that wait for the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
     ),
     row(
+      'Connections',
+      lines('Work that waits for a connection', 'number', gauge('sum', 'db_pool_waiting', { by: ['job', 'pool'] }), {
+        thresholds: { warning: 1, critical: 20 },
+      }),
+      lines('Wait for a connection (p99)', 'seconds', quantile(0.99, 'db_pool_wait_seconds', { by: ['job', 'pool'] }), { thresholds: { critical: 0.5 } }),
+      lines('Connections', 'number', gauge('sum', 'db_pool_connections', { by: ['job', 'pool', 'state'] })),
+      lines('Statements that Postgres refused', 'operations', rate('db_denied_total', { by: ['job'] }), {
+        note: 'The slowest statements are in pg_stat_statements: no series names a statement.',
+        thresholds: { critical: 0.001 },
+      }),
+    ),
+    row(
       'Storage',
       lines('Storage of all organizations', 'bytes', gauge('max', 'storage_used_bytes')),
       lines('Share of its limit that the fullest one uses', 'share', gauge('max', 'storage_fullest_ratio'), { thresholds: { warning: 0.8, critical: 1 } }),

@@ -23,6 +23,8 @@ export interface HubListener {
 export interface HubSource {
   /** Lines after a position, at most `limit`, ascending. */
   read(after: number, limit: number): Promise<LogLine[]>;
+  /** Lines have gone out to listeners. @param seconds since the oldest of them was committed, as far as it is known here. */
+  delivered?(seconds: number): void;
   /** A read failed; it is tried again at the next hint or head check. */
   failed(error: unknown): void;
 }
@@ -43,6 +45,8 @@ export class ConversationHub {
   private readonly listeners = new Set<HubListener>();
   private reading: Promise<void> | undefined;
   private wanted = 0;
+  /** When the oldest line that has not gone out was committed, by this process's clock that only goes forward. */
+  private committedAt = Number.POSITIVE_INFINITY;
   private readonly pages = new Map<number, Promise<LogLine[]>>();
 
   constructor(
@@ -68,24 +72,26 @@ export class ConversationHub {
   }
 
   /** Committed lines, consecutive and ascending. Those that are known are passed over. */
-  offer(lines: readonly LogLine[]): void {
+  offer(lines: readonly LogLine[], committedAt = performance.now()): void {
     const last = lines.at(-1);
     if (last === undefined) return;
     const end = this.end();
     if (last.seq <= end) return;
     const first = lines[0] as LogLine;
     if (first.seq > end + 1) {
-      void this.behind(last.seq);
+      void this.behind(last.seq, committedAt);
       return;
     }
     for (let index = end + 1 - first.seq; index < lines.length; index += 1) this.gathered.push(lines[index] as LogLine);
+    this.committedAt = Math.min(this.committedAt, committedAt);
     this.schedule();
   }
 
-  /** The log has grown to `head`, says somebody: reads up to it. Resolves when the reading that was needed has ended, well or not. */
-  async behind(head: number): Promise<void> {
+  /** The log has grown to `head`, says somebody, and when: reads up to it. Resolves when the reading that was needed has ended, well or not. */
+  async behind(head: number, committedAt = performance.now()): Promise<void> {
     this.wanted = Math.max(this.wanted, head);
     if (this.end() >= this.wanted) return;
+    this.committedAt = Math.min(this.committedAt, committedAt);
     this.reading ??= this.readOn();
     await this.reading;
   }
@@ -158,6 +164,8 @@ export class ConversationHub {
       this.ringLength -= (this.ring.shift() as LogLine).json.length;
     this.partials.change(this.key, (partial) => partial.endedBy(lines), true);
     for (const listener of this.listeners) listener.lines(lines);
+    if (this.listeners.size > 0) this.source.delivered?.(Math.max(0, performance.now() - this.committedAt) / 1000);
+    this.committedAt = Number.POSITIVE_INFINITY;
     if (lines.some((line) => line.json.includes('"kind":"MessageEvent"'))) this.inboxChanged();
   }
 
@@ -165,7 +173,10 @@ export class ConversationHub {
     try {
       while (this.end() < this.wanted) {
         const lines = await this.source.read(this.end(), PAGE_LINES);
-        if (lines.length === 0) break;
+        if (lines.length === 0) {
+          if (this.gathered.length === 0) this.committedAt = Number.POSITIVE_INFINITY;
+          break;
+        }
         this.offer(lines);
         this.flush();
       }

@@ -62,6 +62,22 @@ export async function readHeads(pool: SqlPool, conversationIds: readonly string[
   return new Map(rows.map((row) => [row.id, row.head]));
 }
 
+/** How long ago the event after the last one that a reader has was committed, by the database's own clock. Milliseconds; absent where it is not there any more. */
+export async function readHeadAges(
+  pool: SqlPool,
+  readers: readonly { readonly conversationId: string; readonly head: number }[],
+): Promise<Map<string, number>> {
+  const { rows } = await asSystem(pool, 'slipway_app_system', 'ages of events that readers have not had', (client) =>
+    client.query<{ id: string; age: number }>({
+      name: 'read-head-ages',
+      text: `SELECT e.conversation_id AS id, extract(epoch FROM clock_timestamp() - e.created_at)::float8 * 1000 AS age
+             FROM unnest($1::uuid[], $2::bigint[]) AS r(id, head) JOIN app.event e ON e.conversation_id = r.id AND e.seq = r.head + 1`,
+      values: [readers.map(({ conversationId }) => conversationId), readers.map(({ head }) => head)],
+    }),
+  );
+  return new Map(rows.map(({ id, age }) => [id, Math.max(0, age)]));
+}
+
 /** A payload that an event of this conversation refers to, or `null`. */
 export async function readBlob(pool: SqlPool, orgId: string, conversationId: string, sha256: string): Promise<Buffer | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>

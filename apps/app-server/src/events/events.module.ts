@@ -15,7 +15,11 @@ import { StreamSeats } from './stream-seats.js';
 @Module({
   controllers: [EventsController],
   providers: [
-    { provide: Hubs, inject: [SQL_POOL, HINT_BUS, LOGGER], useFactory: (pool: SqlPool, bus: HintBus, logger: Logger) => new Hubs(pool, bus, logger) },
+    {
+      provide: Hubs,
+      inject: [SQL_POOL, HINT_BUS, LOGGER, METRICS],
+      useFactory: (pool: SqlPool, bus: HintBus, logger: Logger, metrics: Registry) => new Hubs(pool, bus, logger, metrics),
+    },
     { provide: AccessWatch, inject: [SQL_POOL, LOGGER], useFactory: (pool: SqlPool, logger: Logger) => new AccessWatch(pool, logger) },
     {
       provide: StreamSeats,

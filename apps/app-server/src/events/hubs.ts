@@ -4,8 +4,9 @@ import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import type { HintBus } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
+import { Histogram, type Registry } from '@slipway/telemetry/http';
 import { ConversationHub } from './conversation-hub.js';
-import { readHead, readHeads, readLines } from './event-log.queries.js';
+import { readHead, readHeadAges, readHeads, readLines } from './event-log.queries.js';
 import type { LogLine } from './log-line.js';
 import { Partials } from './partials.js';
 
@@ -36,6 +37,7 @@ export class Hubs {
   private readonly unsubscribe: () => void;
   private readonly timer: NodeJS.Timeout;
   private checking = false;
+  private readonly delivery: Histogram;
   private readonly end = new AbortController();
   /** Aborted when this process stops: streams end and their readers come back elsewhere. */
   readonly ending: AbortSignal = this.end.signal;
@@ -44,7 +46,14 @@ export class Hubs {
     private readonly pool: SqlPool,
     private readonly bus: HintBus,
     private readonly logger: Logger,
+    metrics: Registry,
   ) {
+    this.delivery = new Histogram({
+      name: 'event_delivery_seconds',
+      help: 'From the commit of events to their going out to the sockets and streams of this replica; one observation for those that go out together',
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers: [metrics],
+    });
     this.unsubscribe = bus.subscribe(
       (hint) => this.hinted(hint),
       () => this.missed(),
@@ -91,7 +100,7 @@ export class Hubs {
       entry?.early.push([...lines]);
       this.partials.change(key, (partial) => partial.endedBy(lines), false);
     }
-    this.bus.publish({ kind: 'events', orgId, conversationId, head: last.seq, from: this.from });
+    this.bus.publish({ kind: 'events', orgId, conversationId, head: last.seq, from: this.from, at: Date.now() });
   }
 
   delta(orgId: string, conversationId: string, delta: StreamingDelta): void {
@@ -131,6 +140,7 @@ export class Hubs {
       conversationId,
       head,
       {
+        delivered: (seconds) => this.delivery.observe(seconds),
         read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
         failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'the log could not be read; the next head check tries again'),
       },
@@ -166,7 +176,7 @@ export class Hubs {
       if (entry !== undefined) entry.hinted = Math.max(entry.hinted, hint.head);
       // Nobody reads here what was written into the log: it may be what is being written.
       this.partials.forget(key);
-    } else if (hint.kind === 'events') void hub.behind(hint.head);
+    } else if (hint.kind === 'events') void hub.behind(hint.head, sinceOf(hint.at));
     else hub.inboxChanged();
   }
 
@@ -187,7 +197,9 @@ export class Hubs {
           this.pool,
           chunk.map((hub) => hub.conversationId),
         );
-        for (const hub of chunk) void hub.behind(heads.get(hub.conversationId) ?? 0);
+        const late = chunk.filter((hub) => (heads.get(hub.conversationId) ?? 0) > hub.head);
+        const ages = late.length === 0 ? new Map<string, number>() : await readHeadAges(this.pool, late);
+        for (const hub of late) void hub.behind(heads.get(hub.conversationId) ?? 0, performance.now() - (ages.get(hub.conversationId) ?? 0));
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'heads could not be compared; the next check tries again');
@@ -195,6 +207,11 @@ export class Hubs {
       this.checking = false;
     }
   }
+}
+
+/** The clock of another replica may be a little off; never in the future. */
+function sinceOf(at = Date.now()): number {
+  return performance.now() - Math.max(0, Date.now() - at);
 }
 
 function keyOf(orgId: string, conversationId: string): string {

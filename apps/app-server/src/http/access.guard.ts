@@ -1,10 +1,12 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiKeyUses, bearerOf, PrincipalService, type Proven } from '@slipway/auth';
 import { type Operation, proofOf } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
+import { Counter, type Registry } from '@slipway/telemetry/http';
 import type { FastifyReply } from 'fastify';
 import { beingDeleted } from '../members/membership.queries.js';
+import { METRICS } from '../platform/tokens.js';
 import { Limits } from './limits.js';
 import type { SlipwayRequest } from './request.js';
 import { OPERATION, PROVES_ITSELF } from './serves.js';
@@ -17,14 +19,34 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
+  private readonly refused: Counter<'code'>;
+
   constructor(
     private readonly reflector: Reflector,
     private readonly principals: PrincipalService,
     private readonly limits: Limits,
     private readonly uses: ApiKeyUses,
-  ) {}
+    @Inject(METRICS) metrics: Registry,
+  ) {
+    this.refused = new Counter({
+      name: 'access_refused_total',
+      help: "Requests that were refused before their operation, by code; resource.not-found is an organization that is not the caller's",
+      labelNames: ['code'],
+      registers: [metrics],
+    });
+    for (const code of ['auth.missing', 'resource.not-found', 'permission.denied']) this.refused.inc({ code }, 0);
+  }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    try {
+      return await this.allows(context);
+    } catch (error) {
+      if (error instanceof SlipwayError) this.refused.inc({ code: error.code });
+      throw error;
+    }
+  }
+
+  private async allows(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());

@@ -15,6 +15,7 @@ import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/token
 import { DeltaCoalescer } from './delta-coalescer.js';
 import { installIngestRoutes } from './ingest.routes.js';
 import { IngestService } from './ingest.service.js';
+import { RunEnds } from './run-ends.js';
 import { StorageHalt } from './storage-halt.js';
 
 @Global()
@@ -27,9 +28,9 @@ import { StorageHalt } from './storage-halt.js';
     },
     {
       provide: IngestService,
-      inject: [SQL_POOL, Hubs, Jobs, LOGGER, AnswerAudit, StorageHalt],
-      useFactory: (pool: SqlPool, hubs: Hubs, jobs: Jobs, logger: Logger, answers: AnswerAudit, halt: StorageHalt) =>
-        new IngestService(pool, hubs, jobs, logger, answers, halt),
+      inject: [SQL_POOL, Hubs, Jobs, LOGGER, AnswerAudit, StorageHalt, METRICS],
+      useFactory: (pool: SqlPool, hubs: Hubs, jobs: Jobs, logger: Logger, answers: AnswerAudit, halt: StorageHalt, metrics: Registry) =>
+        new IngestService(pool, hubs, jobs, logger, answers, halt, new RunEnds(pool, metrics)),
     },
     {
       provide: StorageHalt,

@@ -13,6 +13,7 @@ import { fullStorage } from '../storage/full-storage.js';
 import { type Appended, append, appendLocked, appendUnderLock, type IncomingEvent, type LockedConversation } from './append.queries.js';
 import { blobsOf, moveOutBlobs, putBackBlobs } from './event-blobs.js';
 import { readBlobs } from './ingest.queries.js';
+import type { RunEnds } from './run-ends.js';
 import { type ConversationPatch, touchesConversation } from './status-patch.js';
 import type { StorageHalt } from './storage-halt.js';
 
@@ -35,6 +36,7 @@ export class IngestService {
     private readonly logger: Logger,
     private readonly answers: AnswerAudit,
     private readonly halt: StorageHalt,
+    private readonly ends: RunEnds,
   ) {}
 
   /**
@@ -55,8 +57,10 @@ export class IngestService {
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
+    let count = (): void => {};
     const also = async (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]): Promise<void> => {
       await this.answers.write(client, orgId, conversationId, fresh);
+      count = await this.ends.note(client, orgId, conversationId, fresh);
       snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
       if (snapshot) await wantJob(client, orgId, 'conversation-snapshot', conversationId);
     };
@@ -66,6 +70,9 @@ export class IngestService {
         simple ? append(this.pool, orgId, conversationId, batch.epoch, part) : appendLocked(this.pool, orgId, conversationId, batch.epoch, part, also),
       ).catch((error: unknown) => this.haltIfFull(orgId, conversationId, error));
       assertStored(appended);
+      count();
+      count = () => {};
+      if (part[0]?.producerSeq === 1 && appended.stored.length > 0) void this.ends.began(orgId, conversationId, batch.epoch);
       this.remember(conversationId, batch.epoch);
       this.publish(orgId, conversationId, batch.epoch, part, appended);
       if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
@@ -91,8 +98,12 @@ export class IngestService {
     row: LockedConversation & { epoch: number },
   ): Promise<() => void> {
     const lines = events.map((event) => incoming(event, null));
-    const { appended } = await appendUnderLock(client, orgId, conversationId, null, lines, row);
-    return () => this.publish(orgId, conversationId, row.epoch, lines, appended);
+    const { appended, fresh } = await appendUnderLock(client, orgId, conversationId, null, lines, row);
+    const count = await this.ends.note(client, orgId, conversationId, fresh);
+    return () => {
+      count();
+      this.publish(orgId, conversationId, row.epoch, lines, appended);
+    };
   }
 
   /** The log as a sandbox reads it back: texts whole, without references to blobs. */

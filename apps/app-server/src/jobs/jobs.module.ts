@@ -1,8 +1,9 @@
 import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/queue';
+import { createHintBus, createQueue, type HintBus, measuredQueue, type Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
+import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
-import { CONFIG, LOGGER } from '../platform/tokens.js';
+import { CONFIG, LOGGER, METRICS } from '../platform/tokens.js';
 import { Jobs } from './jobs.js';
 
 export const QUEUE = Symbol('Queue');
@@ -14,7 +15,11 @@ const options = (config: Config, logger: Logger) => ({ redisUrl: config.REDIS_UR
 @Global()
 @Module({
   providers: [
-    { provide: QUEUE, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createQueue(options(config, logger)) },
+    {
+      provide: QUEUE,
+      inject: [CONFIG, LOGGER, METRICS],
+      useFactory: async (config: Config, logger: Logger, metrics: Registry) => measuredQueue(await createQueue(options(config, logger)), metrics),
+    },
     { provide: HINT_BUS, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createHintBus(options(config, logger)) },
     { provide: Jobs, inject: [QUEUE, LOGGER], useFactory: (queue: Queue, logger: Logger) => new Jobs(queue, logger) },
   ],

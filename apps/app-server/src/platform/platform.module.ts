@@ -6,7 +6,7 @@ import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
-import type { Registry } from '@slipway/telemetry/http';
+import { PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
 import { CALLBACK_PATH } from '../sign-in/paths.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
@@ -40,23 +40,31 @@ export class PlatformModule implements OnApplicationShutdown {
   ) {}
 
   static register({ config, logger, metrics, clock = systemClock }: Platform): DynamicModule {
+    const pools = new PoolMetrics(metrics);
     const providers = [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: clock },
       { provide: IDS, useValue: createIds(clock) },
-      { provide: Db, useFactory: () => new Db({ url: config.DATABASE_URL, max: DB_CONNECTIONS, applicationName: 'app-server' }) },
+      {
+        provide: Db,
+        useFactory: () =>
+          new Db({ url: config.DATABASE_URL, max: DB_CONNECTIONS, applicationName: 'app-server', watch: (pool) => pools.watch('prisma', pool) }),
+      },
       {
         provide: SQL_POOL,
         useFactory: () =>
-          createPool({
-            url: config.DATABASE_URL,
-            max: SQL_CONNECTIONS,
-            applicationName: 'app-server sql',
-            queryTimeoutMs: QUERY_TIMEOUT_MS,
-            onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
-          }),
+          pools.watch(
+            'sql',
+            createPool({
+              url: config.DATABASE_URL,
+              max: SQL_CONNECTIONS,
+              applicationName: 'app-server sql',
+              queryTimeoutMs: QUERY_TIMEOUT_MS,
+              onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+            }),
+          ),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS) },
       { provide: SandboxKeys, inject: [SecretBox], useFactory: (box: SecretBox) => new SandboxKeys(box, config.INGEST_SECRET) },

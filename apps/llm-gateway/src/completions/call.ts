@@ -182,6 +182,7 @@ export class Call {
     const usage = outcome.source === 'none' ? NO_USAGE : outcome.usage;
     const errorCode = outcome.status === 'failed' ? outcome.code : null;
     metrics.calls.inc({ model, outcome: errorCode ?? outcome.status });
+    if (errorCode === 'budget.exhausted') metrics.budgetStops.inc({ kind: 'answer' });
     metrics.seconds.observe({ model }, latencyMs / 1000);
     if (this.firstByteMs !== null) metrics.firstByteSeconds.observe({ model }, this.firstByteMs / 1000);
     const writingMs = this.firstByteMs === null ? 0 : latencyMs - this.firstByteMs;

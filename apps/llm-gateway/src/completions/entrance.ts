@@ -103,6 +103,8 @@ async function answer(options: EntranceOptions, work: Work, incoming: Incoming):
     if (!request.complete) response.setHeader('connection', 'close');
     const { error, status } = sendDialectError(response, dialect, requestId, thrown);
     options.metrics.refused.inc({ code: error.code });
+    if (error.code === 'budget.exhausted') options.metrics.budgetStops.inc({ kind: 'budget' });
+    if (error.code === 'agent.budget-limit') options.metrics.budgetStops.inc({ kind: 'limit' });
     const line = { request_id: requestId, code: error.code, status, reason: error.message, err: error.more.cause };
     if (status >= 500) options.logger.error(line, 'completion refused');
     else options.logger.debug(line, 'completion refused');

@@ -1,5 +1,5 @@
 import type { SqlPool } from '@slipway/db/sql';
-import type { ForecastState, SlotState } from '@slipway/domain';
+import { type ForecastState, SLOT_STATES, type SlotState } from '@slipway/domain';
 import type { SandboxProblem } from '@slipway/sandbox';
 import type { PoolSpec } from './pool-context.js';
 
@@ -71,6 +71,18 @@ export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stoc
            GROUP BY p.pool_id`,
   });
   return new Map(rows.map(({ poolId, ...stock }) => [poolId, stock]));
+}
+
+/** Slots that there are, by pool and state; 0 for each state of a pool that no slot is in. */
+export async function countSlots(db: SqlPool): Promise<Array<{ poolId: string; state: SlotState; count: number }>> {
+  const { rows } = await db.query<{ poolId: string; state: SlotState; count: number }>({
+    name: 'count_slots',
+    text: `SELECT p.pool_id AS "poolId", x.state, count(s.slot_id)::integer AS count
+           FROM runtime.pool p CROSS JOIN unnest($1::text[]) AS x(state)
+             LEFT JOIN runtime.slot s ON s.pool_id = p.pool_id AND s.state = x.state AND s.state <> 'gone' GROUP BY p.pool_id, x.state`,
+    values: [SLOT_STATES.filter((state) => state !== 'gone')],
+  });
+  return rows;
 }
 
 export async function countStock(db: SqlPool, poolId: string): Promise<Stock> {

@@ -1,7 +1,9 @@
 import type { ConversationEvent, ExecutionStatus, PullRequest, QueueName, SandboxStatus, StartStep, WorkspaceState } from '@slipway/contracts';
+import { readTrigger } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, conversationStatus, type Ids, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import type { HintBus } from '@slipway/queue';
+import type { conversationEnds } from '@slipway/telemetry/http';
 import { type ConversationRow, lockConversation } from './conversation.queries.js';
 
 /** The lock was lost and another worker writes now: everything of this run stops, and nothing is wrong. */
@@ -52,6 +54,8 @@ export class ConversationLog {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly replica: string,
+    /** Counts starts that failed. */
+    private readonly ended: ReturnType<typeof conversationEnds> = () => {},
   ) {}
 
   /**
@@ -61,6 +65,7 @@ export class ConversationLog {
    * @throws LostConversation when the row is gone or belongs to another worker.
    */
   async write(orgId: string, id: string, owner: string | null, decide: (current: ConversationRow) => Change | null): Promise<ConversationRow> {
+    let failedFor: string | null = null;
     const { after, head } = await inOrg(this.pool, orgId, async (client) => {
       const current = await lockConversation(client, id);
       if (current === null || (owner !== null && current.checkpoint.owner !== owner))
@@ -76,6 +81,8 @@ export class ConversationLog {
       await change.also?.(client);
       if (change.answers !== undefined) await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [change.answers, id]);
       if (change.events.length === 0) return { after: await reread(client, id), head: null };
+      if (change.events.some((event) => event.kind === 'start-step' && event.step.status === 'ERROR'))
+        failedFor = (await readTrigger(client, orgId, id))?.trigger ?? 'user';
       const events = change.events.map((event) => this.toEvent(event));
       const appended = await client.query<{ head: number }>({
         name: 'append-platform-events',
@@ -92,7 +99,8 @@ export class ConversationLog {
       });
       return { after: await reread(client, id), head: appended.rows[0]?.head ?? null };
     });
-    if (head !== null) this.hints.publish({ kind: 'events', orgId, conversationId: id, head, from: this.replica });
+    if (failedFor !== null) this.ended('start-failed', failedFor);
+    if (head !== null) this.hints.publish({ kind: 'events', orgId, conversationId: id, head, from: this.replica, at: this.clock.now().getTime() });
     return after;
   }
 

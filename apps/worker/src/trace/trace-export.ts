@@ -57,7 +57,10 @@ export class TraceExport {
       logger,
       round: (signal) =>
         this.run(signal).catch((error: unknown) => {
-          if (!signal.aborted) options.metrics.failures.inc();
+          if (!signal.aborted) {
+            options.metrics.failures.inc();
+            options.metrics.round(false);
+          }
           throw error;
         }),
     });
@@ -73,7 +76,7 @@ export class TraceExport {
 
   /** One round. Rejects when database, gateway or receiver do not answer; what was sent and noted by then stays so. */
   async run(signal: AbortSignal): Promise<void> {
-    const { pool, clock } = this.options;
+    const { pool, clock, metrics } = this.options;
     const until = new Date(clock.now().getTime() - SETTLED_MS);
     const found = await unexportedTraces(pool, this.since, until);
     const due = found.filter(({ id, head }) => this.looked.get(id) !== head);
@@ -86,6 +89,7 @@ export class TraceExport {
         }
       }),
     );
+    metrics.round(due.length <= AT_ONCE);
     // Nothing older is left; an hour covers transactions that were under way.
     if (found.length === 0) this.since = new Date(Math.max(this.since.getTime(), until.getTime() - 3_600_000));
   }

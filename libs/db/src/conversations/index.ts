@@ -2,3 +2,4 @@ export { CREDENTIAL_KINDS, type CredentialKind } from './credential-kinds.js';
 export { insertConversation, type NewConversation } from './new-conversation.js';
 export { grantRepository, type RepositoryGrant } from './repository-grant.js';
 export { readTail } from './tail.js';
+export { readTrigger } from './trigger.js';

@@ -74,7 +74,11 @@ export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
     client.query = ((...args: unknown[]): unknown => {
       // Looked up at each call: tests take filters out of every statement there.
       const answer: unknown = Reflect.apply(pg.Client.prototype.query, client, args);
-      if (answer instanceof Promise) answer.catch((error: unknown) => isSilent(error) && silent(client));
+      if (answer instanceof Promise)
+        answer.catch((error: unknown) => {
+          if (isSilent(error)) silent(client);
+          else if (isDenied(error)) pool.emit('denied');
+        });
       return answer;
     }) as typeof client.query;
   });
@@ -83,6 +87,7 @@ export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
   pool.on('release', (error: unknown, client) => {
     // A query of the pool itself has no promise; it is released with its error.
     if (isSilent(error)) silent(client);
+    else if (isDenied(error)) pool.emit('denied');
     else if (!error) idleSince.set(client, performance.now());
   });
 }
@@ -128,6 +133,13 @@ async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Pro
     client.release(broken);
     throw error;
   }
+}
+
+/** Postgres' word for a row of somebody else, under row-level security, and for a right that the role has not. The pool says so as the event `denied`. */
+const DENIED = '42501';
+
+function isDenied(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === DENIED;
 }
 
 /** What the client says when an answer did not come in time. */

@@ -80,6 +80,8 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [options.registry],
   });
+  // There from the beginning, so that the first time that this process is not ready is a rise and not a new series.
+  durations.zero({ method: 'GET', route: '/ready', status: 503 });
   const contexts = new WeakMap<FastifyRequest, RequestContext>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const given = request.headers['x-request-id'];

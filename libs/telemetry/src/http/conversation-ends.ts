@@ -1,0 +1,16 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** How a conversation's run, or its start, ended. `stopped` is by a user. A paused one has not ended. */
+export type ConversationEnd = 'finished' | 'error' | 'stuck' | 'stopped' | 'start-failed';
+
+/** `conversations_ended_total` of this process. */
+export function conversationEnds(registry: Registry, possible: readonly ConversationEnd[]): (result: ConversationEnd, trigger: string) => void {
+  const ended = new Counter({
+    name: 'conversations_ended_total',
+    help: 'Runs of agents that ended, and starts that failed; trigger is what began the conversation: user, service-account or a provider',
+    labelNames: ['result', 'trigger'],
+    registers: [registry],
+  });
+  for (const result of possible) ended.inc({ result, trigger: 'user' }, 0);
+  return (result, trigger) => ended.inc({ result, trigger });
+}

@@ -1,0 +1,59 @@
+import { type Board, lines, number, row } from '../model.ts';
+import { gauge, orZero, over, quantile, rate, total, within } from '../query.ts';
+
+const starts = { where: { queue: 'conversation-start' } };
+const failed = { where: { result: 'start-failed' } };
+
+export const startFlow: Board = {
+  name: 'start-flow',
+  title: 'Start of a conversation',
+  objectives: ['first-event'],
+  rows: [
+    row(
+      'Now',
+      number('First event within 5 s', 'share', over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count'))),
+      number('Starts that wait', 'number', gauge('max', 'outbox_wishes', starts)),
+      number('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
+      number('Starts that failed in the time shown', 'number', orZero(total('conversations_ended_total', failed)), {
+        thresholds: { warning: 1, critical: 10 },
+      }),
+    ),
+    row(
+      'From the click to the first event',
+      lines(
+        'Until the first event',
+        'seconds',
+        {
+          p50: quantile(0.5, 'conversation_first_event_seconds'),
+          p95: quantile(0.95, 'conversation_first_event_seconds'),
+          p99: quantile(0.99, 'conversation_first_event_seconds'),
+        },
+        { note: 'From the making of a conversation to the first event of its sandbox.', thresholds: { critical: 5 } },
+      ),
+      lines('Conversations whose sandbox spoke', 'operations', rate('conversation_first_event_seconds_count')),
+      lines(
+        'Claim of a warm sandbox',
+        'seconds',
+        { p50: quantile(0.5, 'pool_claim_duration_seconds'), p99: quantile(0.99, 'pool_claim_duration_seconds') },
+        {
+          thresholds: { critical: 1 },
+        },
+      ),
+      lines(
+        'A start in the worker',
+        'seconds',
+        { p50: quantile(0.5, 'job_seconds', starts), p95: quantile(0.95, 'job_seconds', starts) },
+        {
+          note: 'From the job to the agent having its conversation: claim, repository, setup script, skills.',
+        },
+      ),
+    ),
+    row(
+      'What goes wrong',
+      lines('Starts that failed, by what began them', 'operations', rate('conversations_ended_total', { ...failed, by: ['trigger'] })),
+      lines('Jobs of starts, by result', 'operations', rate('jobs_total', { ...starts, by: ['result'] })),
+      lines('State of starts', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
+      lines('Answers of the claim', 'operations', rate('pool_claim_total', { by: ['result'] })),
+    ),
+  ],
+};

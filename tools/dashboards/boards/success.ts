@@ -1,0 +1,49 @@
+import { type Board, lines, number, row } from '../model.ts';
+import { over, quantile, rate, total } from '../query.ts';
+
+const finished = { where: { result: 'finished' } };
+
+export const success: Board = {
+  name: 'success',
+  title: 'Success of conversations',
+  objectives: ['first-event', 'events-on-screen'],
+  rows: [
+    row(
+      'In the time shown',
+      number('Runs that finished', 'share', over(total('conversations_ended_total', finished), total('conversations_ended_total')), {
+        note: 'Of all that ended: finished, failed, stuck, stopped by a user, or never started.',
+      }),
+      number('Ended', 'number', total('conversations_ended_total')),
+      number('Cost of one that finished', 'usd', over(total('conversation_cost_usd_sum', finished), total('conversation_cost_usd_count', finished)), {
+        note: 'What the conversation has cost up to that end.',
+      }),
+      number('Spent', 'usd', total('llm_cost_usd_total')),
+    ),
+    row(
+      'How they end',
+      lines('Ends of runs, by result', 'operations', rate('conversations_ended_total', { by: ['result'] })),
+      lines('Ends of runs, by what began the conversation', 'operations', rate('conversations_ended_total', { by: ['trigger'] })),
+      lines(
+        'Share that finished',
+        'share',
+        over(rate('conversations_ended_total', { where: { result: 'finished' }, by: ['trigger'] }), rate('conversations_ended_total', { by: ['trigger'] })),
+      ),
+      lines('Cost up to the end', 'usd', {
+        p50: quantile(0.5, 'conversation_cost_usd', { by: ['result'] }),
+        p95: quantile(0.95, 'conversation_cost_usd', { by: ['result'] }),
+      }),
+    ),
+    row(
+      'On the screen',
+      lines(
+        'Events: from their commit to sockets and streams',
+        'seconds',
+        { p50: quantile(0.5, 'event_delivery_seconds'), p99: quantile(0.99, 'event_delivery_seconds') },
+        {
+          thresholds: { critical: 1 },
+        },
+      ),
+      lines('Times that events went out', 'operations', rate('event_delivery_seconds_count', { by: ['instance'] })),
+    ),
+  ],
+};

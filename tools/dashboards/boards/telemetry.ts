@@ -1,0 +1,41 @@
+import { OF_APPS } from '../apps.ts';
+import { type Board, lines, number, row } from '../model.ts';
+import { gauge, pair, rate, total } from '../query.ts';
+
+const ofApps = 'job=~".+-(app-server|worker|runtime-api|llm-gateway|sandbox-gateway|web|egress-proxy)"';
+
+export const telemetry: Board = {
+  name: 'telemetry',
+  title: 'Telemetry',
+  rows: [
+    row(
+      'In the time shown',
+      number('Replicas that are scraped', 'number', pair(`sum(up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*}')),
+      number('Spans sent', 'number', total('trace_spans_exported_total')),
+      number('Rounds of the export that failed', 'number', total('trace_export_failures_total'), { thresholds: { warning: 1, critical: 30 } }),
+      number('Export of traces is behind by', 'seconds', gauge('max', 'trace_export_lag_seconds'), { thresholds: { warning: 60, critical: 3600 } }),
+    ),
+    row(
+      'Traces',
+      lines('Spans that the receiver took', 'operations', rate('trace_spans_exported_total')),
+      lines('Behind by', 'seconds', gauge('max', 'trace_export_lag_seconds'), {
+        note: 'Nothing is lost while it grows: what is due is sent when the receiver answers.',
+      }),
+      lines('Rounds that failed', 'operations', rate('trace_export_failures_total')),
+    ),
+    row(
+      'Metrics',
+      lines('Time of a scrape', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), { grafanaOnly: true }),
+      lines('Series of each app', 'number', pair(`sum by (job) (scrape_samples_scraped{${ofApps}})`, '', ['job']), {
+        grafanaOnly: true,
+        note: 'No label holds an id of a tenant, so this does not grow with them.',
+      }),
+      lines('Running since', 'seconds', pair(`time() - max by (job, instance) (process_start_time_seconds{${ofApps}})`, '', ['job', 'instance']), {
+        grafanaOnly: true,
+      }),
+      lines('Event loop lag (p99)', 'seconds', gauge('max', 'nodejs_eventloop_lag_p99_seconds', { where: OF_APPS, by: ['job'] }), {
+        thresholds: { critical: 0.5 },
+      }),
+    ),
+  ],
+};

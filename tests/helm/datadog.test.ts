@@ -77,6 +77,8 @@ describe('Datadog in the chart', { skip: lackForHelm() ?? false }, () => {
         metrics: listed,
         collect_histogram_buckets: true,
         histogram_buckets_as_distributions: true,
+        collect_counters_with_distributions: true,
+        exclude_labels: ['service'],
       });
       expect(instance.openmetrics_endpoint).toContain(
         `:${one.spec.template.spec.containers[0].ports.find(({ name }: Manifest) => name === 'metrics').containerPort}/`,

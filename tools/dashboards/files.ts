@@ -44,7 +44,7 @@ const CHART_FILES = 'helm/slipway/files';
 /** Folders that hold nothing but what is made here. */
 export const DASHBOARD_FOLDERS = ['dashboards', 'datadog/dashboards', 'datadog/monitors', 'datadog/slos'].map((folder) => `${CHART_FILES}/${folder}`);
 
-/** Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives. */
+/** Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives, and the metrics that the agent has to read for these. */
 export function dashboardFiles(): GeneratedFile[] {
   const json = (path: string, content: object): GeneratedFile => ({ path: `${CHART_FILES}/${path}.json`, content: `${JSON.stringify(content, null, 2)}\n` });
   const datadog = [
@@ -56,12 +56,12 @@ export function dashboardFiles(): GeneratedFile[] {
     { path: `${CHART_FILES}/alerts.yaml`, content: prometheusRules(ALERTS, OBJECTIVES) },
     ...BOARDS.map((board) => json(`dashboards/${board.name}`, grafanaDashboard(board))),
     ...datadog,
-    json('datadog/metrics', metricsNamedIn(datadog)),
+    json('datadog/metrics', metricsOf(datadog)),
   ];
 }
 
-/** What Datadog's agent has to read of `/metrics` for these, as its check names them: a histogram once, a counter without `_total`. */
-function metricsNamedIn(files: readonly GeneratedFile[]): string[] {
-  const names = files.flatMap(({ content }) => [...content.matchAll(/\bslipway\.(?!openmetrics\.)([a-z][a-z0-9_]*)(?=[.{])/g)].map(([, name = '']) => name));
+/** Names as the agent's check takes them: of a counter without `_total`. Each series is one that Datadog bills, so it is told of no other. */
+function metricsOf(files: readonly GeneratedFile[]): string[] {
+  const names = files.flatMap(({ content }) => [...content.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, name = '']) => name));
   return [...new Set(names)].sort();
 }

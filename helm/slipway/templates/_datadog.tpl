@@ -28,7 +28,10 @@ admission.datadoghq.com/enabled: "false"
 {{- end -}}
 {{- end -}}
 
-{{/* Annotations by which the agent finds metrics and log lines. Only named metrics: each series is one that Datadog bills. */}}
+{{/*
+Annotations by which the agent finds metrics and log lines. Only named metrics: each series is one that Datadog bills. Dashboards read the counts beside distributions;
+the label `service` goes, since the tag of that name is the pod's.
+*/}}
 {{- define "slipway.datadogAnnotations" -}}
 {{- $datadog := .root.Values.observability.datadog -}}
 {{- if and $datadog.enabled $datadog.metrics -}}
@@ -37,7 +40,9 @@ admission.datadoghq.com/enabled: "false"
   "namespace" "slipway"
   "metrics" (concat (.root.Files.Get "files/datadog/metrics.json" | fromJsonArray) $datadog.extraMetrics)
   "collect_histogram_buckets" true
-  "histogram_buckets_as_distributions" true }}
+  "histogram_buckets_as_distributions" true
+  "collect_counters_with_distributions" true
+  "exclude_labels" (list "service") }}
 ad.datadoghq.com/{{ .component }}.checks: {{ dict "openmetrics" (dict "instances" (list $instance)) | toJson | quote }}
 {{- end }}
 {{- if and $datadog.enabled $datadog.logs }}

@@ -80,11 +80,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: 34,
     quiet: { 'outbox_oldest_seconds{queue="conversation-pause"}': '1200x60' },
   },
-  // The second one stops for good; retention is due every ten minutes.
+  // The second one stops for good; retention is due every ten minutes, hooks every five.
   SlipwaySweepStopped: {
     fires: { 'sweep_age_seconds{sweep="recovery", instance="a"}': '1x60', 'sweep_age_seconds{sweep="usage", instance="a"}': '0+60x60' },
     at: 6,
-    quiet: { 'sweep_age_seconds{sweep="usage"}': '60x60', 'sweep_age_seconds{sweep="retention"}': '600x60' },
+    quiet: { 'sweep_age_seconds{sweep="usage"}': '60x60', 'sweep_age_seconds{sweep="retention"}': '600x60', 'sweep_age_seconds{sweep="hooks"}': '300x60' },
   },
   SlipwayStorageFull: {
     fires: { 'storage_full_organizations{instance="a"}': '2x60', 'storage_full_organizations{instance="b"}': '2x60' },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { ConnectionWithSecret, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
+import type { ConnectionWithSecret, Outcomes, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { OpenStack } from '../stack/open-stack.ts';
@@ -180,6 +180,22 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       expect((await merge(headSha)).status).toBe(202);
       await seen('it is merged', talk, ({ state }) => state === 'merged');
       expect((await repo.pullRequests())[0]?.merged).toBe(true);
+      const outcomes = await until(
+        'the outcome is known: merged, by the agent alone, and its 14 days are not over',
+        async () => {
+          const answer = await open.person.fetch(`/api/v1/orgs/${open.orgId}/outcomes?groupBy=repository&repository=${host}/${repo.fullName}`);
+          const { total } = (await answer.json()) as Outcomes;
+          if (total.humanCommits.none === 1) return total;
+          throw new Error(JSON.stringify(total));
+        },
+        WAIT_MS,
+      );
+      expect(outcomes).toMatchObject({
+        conversations: 1,
+        pullRequests: { published: 1, merged: 1, mergedShare: 1 },
+        reverted: { settled: 0, pending: 1, share: null },
+      });
+      expect(outcomes.waits.review.count).toBe(1);
       expect(await codeOf(await post(path(talk), {}))).toBe('pull-request.ended');
     });
 

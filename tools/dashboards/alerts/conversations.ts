@@ -26,9 +26,13 @@ export const conversations: AlertGroup = {
       name: 'SlipwaySweepStopped',
       severity: 'critical',
       lasting: '1m',
-      // Retention is due every ten minutes, the others every 30 seconds or less.
-      promql: 'max by (sweep) (sweep_age_seconds{sweep!="retention"}) > 180\n  or max by (sweep) (sweep_age_seconds{sweep="retention"}) > 2400',
-      datadog: { type: 'query alert', query: 'min(last_1m):max:slipway.sweep_age_seconds{NOT sweep:retention} by {sweep} > 180', critical: 180 },
+      // Retention is due every ten minutes, hooks every five, the others every minute or less.
+      promql: 'max by (sweep) (sweep_age_seconds{sweep!~"hooks|retention"}) > 180\n  or max by (sweep) (sweep_age_seconds{sweep=~"hooks|retention"}) > 2400',
+      datadog: {
+        type: 'query alert',
+        query: 'min(last_1m):max:slipway.sweep_age_seconds{NOT sweep:hooks AND NOT sweep:retention} by {sweep} > 180',
+        critical: 180,
+      },
       summary: 'No worker has completed the sweep {{ $labels.sweep }} for {{ $value | humanizeDuration }}.',
     },
     {

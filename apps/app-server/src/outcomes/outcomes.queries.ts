@@ -89,7 +89,7 @@ const FACTS = `
     SELECT p.id, w.conversation_id, l.k, l.n FROM pulls p JOIN app.pull_request_work w ON w.org_id = $1 AND w.pull_request_id = p.id
     CROSS JOIN LATERAL (
       SELECT count(*) AS k, count(*) FILTER (WHERE (b.begun_at, b.id) < (p.begun_at, p.id)) AS n
-      FROM app.pull_request_work s JOIN app.pull_request_outcome b ON b.id = s.pull_request_id WHERE s.org_id = $1 AND s.conversation_id = w.conversation_id) l
+      FROM app.pull_request_work s JOIN app.pull_request_outcome b ON b.org_id = $1 AND b.id = s.pull_request_id WHERE s.org_id = $1 AND s.conversation_id = w.conversation_id) l
   ), measures AS (
     SELECT m.conversation_id, m.turns, m.failed_turns, m.start_wait_ms, m.approval_waits_ms, ${PARTS} FROM app.conversation_outcome m WHERE m.org_id = $1
       AND m.conversation_id IN (SELECT l.conversation_id FROM links l)

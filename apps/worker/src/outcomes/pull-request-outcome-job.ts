@@ -11,7 +11,7 @@ import { dropWish, readWish } from '../orgs/orgs.queries.js';
 import { Later, outcomeOf } from '../pull-requests/outcome.js';
 import { findConnectionById } from '../pull-requests/pull-requests.queries.js';
 import { nextLook, repeatedLook } from './next-look.js';
-import { findOutcome, noteNextLook, noteSeen, noteWatched, type OutcomeRow, type Watched, wantShown } from './pull-request-outcomes.queries.js';
+import { findOutcome, noteNextLook, noteSeen, noteWatched, type OutcomeRow, putOffOthers, type Watched, wantShown } from './pull-request-outcomes.queries.js';
 import { seenPullRequest } from './seen-pull-request.js';
 import { watchBranch } from './watch-branch.js';
 
@@ -102,6 +102,7 @@ export class PullRequestOutcomeJob {
       const now = (await findOutcome(client, orgId, id)) ?? row;
       const at = repeatedLook(now, now.attempts, later, this.clock.now());
       await noteNextLook(client, orgId, id, { at, attempts: now.attempts + 1, problem });
+      if (later?.at != null && row.connectionId !== null) await putOffOthers(client, orgId, row.connectionId, later.at);
     });
   }
 

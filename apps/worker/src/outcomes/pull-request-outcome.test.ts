@@ -18,7 +18,7 @@ import { ConnectionCalls } from '../integrations/connection-calls.js';
 import { noteOutcome } from '../pull-requests/note-outcome.js';
 import { queueDatabase, SECRET } from '../testing/scene.js';
 import { PullRequestOutcomeJob } from './pull-request-outcome-job.js';
-import { notePublished, type SeenPullRequest, wantDueOutcomes } from './pull-request-outcomes.queries.js';
+import { notePublished, putOffOthers, type SeenPullRequest, wantDueOutcomes } from './pull-request-outcomes.queries.js';
 
 const ORG = 'org_outcomes';
 const CONNECTION = '7d0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c44';
@@ -253,9 +253,40 @@ describe('what became of a pull request', () => {
     const { id } = await opened();
     await owner.query('UPDATE app.pull_request_outcome SET next_at = NULL WHERE id <> $1', [id]);
     await owner.query(`UPDATE app.pull_request_outcome SET next_at = now() - interval '1 minute' WHERE id = $1`, [id]);
-    expect(await wantDueOutcomes(pool, 10)).toEqual([{ orgId: ORG, outcomeId: id }]);
-    expect(await wantDueOutcomes(pool, 10)).toEqual([]);
+    const due = () => wantDueOutcomes(pool, { ofOne: 2, most: 10 });
+    expect(await due()).toEqual([{ orgId: ORG, outcomeId: id }]);
+    expect(await due()).toEqual([]);
     await job().run({ orgId: 'org_other', outcomeId: id }, never);
     expect((await row()).state).toBe('open');
+  });
+
+  it('is asked after a few at a time of each organization, the longest due first, and not while the host limits the connection', async () => {
+    await owner.query('UPDATE app.pull_request_outcome SET next_at = NULL');
+    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ('org_small', 'small', 'S', 'personal')`);
+    for (const [org, numbers] of [
+      [ORG, [1, 2, 3, 4]],
+      ['org_small', [9]],
+    ] as const)
+      await owner.query(
+        `INSERT INTO app.pull_request_outcome (org_id, provider, host, repository, number, conversation_id, connection_id, begun_at, next_at)
+         SELECT $1, 'gitlab', 'due.test', 'a/b', n, gen_random_uuid(), 'limited', now(), now() - n * interval '1 minute' FROM unnest($2::int[]) n`,
+        [org, numbers],
+      );
+    const numbers = async (): Promise<number[]> => {
+      const found = await wantDueOutcomes(pool, { ofOne: 2, most: 10 });
+      const { rows } = await owner.query<{ number: number }>('SELECT number FROM app.pull_request_outcome WHERE id = ANY ($1) ORDER BY 1', [
+        found.map(({ outcomeId }) => outcomeId),
+      ]);
+      return rows.map(({ number }) => number);
+    };
+    expect(await numbers()).toEqual([3, 4, 9]);
+    await inOrg(pool, ORG, (client) => putOffOthers(client, ORG, 'limited', new Date(Date.now() + DAY_MS)));
+    expect(await numbers()).toEqual([]);
+    await inOrg(pool, 'org_small', (client) => putOffOthers(client, ORG, 'limited', new Date(0)));
+    const { rows } = await owner.query<{ count: number }>(
+      `SELECT count(*)::int FROM app.pull_request_outcome WHERE org_id = $1 AND next_at > now() + interval '23 hours'`,
+      [ORG],
+    );
+    expect(rows[0]?.count).toBe(4);
   });
 });

@@ -167,18 +167,31 @@ export async function noteNextLook(
 /** Between a look that is due and the next, where its job never said when. Hours. */
 const LOST_HOURS = 1;
 
-/** Wants a job for each that is due, the longest due first. @returns them, to be queued after the commit. */
-export function wantDueOutcomes(pool: SqlPool, most: number): Promise<Array<{ orgId: string; outcomeId: string }>> {
+/** Wants a job for each that is due, the longest due first. @param ofOne most of one organization: its host lets a connection make so many calls. @returns them, to be queued after the commit. */
+export function wantDueOutcomes(
+  pool: SqlPool,
+  { ofOne, most }: { readonly ofOne: number; readonly most: number },
+): Promise<Array<{ orgId: string; outcomeId: string }>> {
   return system(pool, 'outcomes sweep', async (client) => {
     const { rows } = await client.query<{ orgId: string; outcomeId: string }>(
       `WITH due AS (
          UPDATE app.pull_request_outcome SET next_at = now() + $2 * interval '1 hour'
-         WHERE id IN (SELECT id FROM app.pull_request_outcome WHERE next_at <= now() ORDER BY next_at LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id, org_id)
+         WHERE id IN (SELECT d.id FROM app.org o CROSS JOIN LATERAL (
+           SELECT id, next_at FROM app.pull_request_outcome WHERE org_id = o.id AND next_at <= now() ORDER BY next_at LIMIT $3) d ORDER BY d.next_at LIMIT $1) RETURNING id, org_id)
        INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at)
        SELECT gen_random_uuid(), org_id, 'pull-request-outcome', id::text, jsonb_build_object('orgId', org_id, 'outcomeId', id), clock_timestamp() FROM due
        ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp() RETURNING org_id AS "orgId", key AS "outcomeId"`,
-      [most, LOST_HOURS],
+      [most, LOST_HOURS, ofOne],
     );
     return rows;
+  });
+}
+
+/** A host limits the calls of a connection: no other look by it is due before. */
+export async function putOffOthers(client: PoolClient, orgId: string, connectionId: string, until: Date): Promise<void> {
+  await client.query({
+    name: 'put-off-outcomes',
+    text: 'UPDATE app.pull_request_outcome SET next_at = $3 WHERE org_id = $1 AND connection_id = $2 AND next_at < $3',
+    values: [orgId, connectionId, until],
   });
 }

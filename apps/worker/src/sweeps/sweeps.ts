@@ -43,8 +43,8 @@ const UNHURRIED_MS = 1;
 const RECOVERY_SECONDS = 270;
 /** Connections that are looked at in one round. */
 const MAX_RECOVERED = 500;
-/** Pull requests that are asked after in one round: what is more waits for the next ones. */
-const MAX_OUTCOMES = 100;
+/** Pull requests that are asked after in one round, of one organization and of all: what is more waits for the next ones. */
+const DUE_OUTCOMES = { ofOne: 5, most: 200 };
 /** Webhooks that Slipway has made are looked at once in so long, and new repositories looked for. Hours. */
 const HOOK_HOURS = 24;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
@@ -128,7 +128,7 @@ export class Sweeps {
         for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addWish('integration-hook', { orgId, hookId }, hookId);
         return;
       case 'outcomes':
-        for (const due of await wantDueOutcomes(this.pool, MAX_OUTCOMES)) await this.addWish('pull-request-outcome', due, due.outcomeId);
+        for (const due of await wantDueOutcomes(this.pool, DUE_OUTCOMES)) await this.addWish('pull-request-outcome', due, due.outcomeId);
         return;
       case 'retention':
         await removeExpired(this.pool);

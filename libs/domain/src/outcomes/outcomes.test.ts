@@ -75,6 +75,23 @@ describe('reverts of a pull request', () => {
     expect(revertsOf(target, commits(...both, `Revert "Revert"\n\nThis reverts commit ${sha(101)}`, merge(14, 'revert-13-mend'))).standing).toBeNull();
   });
 
+  it('adversary: commits made to keep a reader busy are read in a moment, and say nothing', () => {
+    const spaces = ' '.repeat(20_000);
+    const hostile = [
+      `Revert "${spaces}x"`,
+      `Revert${spaces}`,
+      `This${spaces}reverts`,
+      `revert ${'a1b2c3d '.repeat(2_500)}`,
+      `Reverts ${'a/'.repeat(9_000)}`,
+      `"${spaces}(#1`,
+    ];
+    const all = Array.from({ length: 2_000 }, (_, index) => hostile[index % hostile.length] ?? '');
+    // What backtracks takes minutes.
+    expect(revertsOf(target, commits(...all)).standing).toBeNull();
+    const reverts = Array.from({ length: 2_000 }, () => Array.from({ length: 300 }, () => `This reverts commit ${sha(1)}`).join('\n'));
+    expect(revertsOf(target, commits(...reverts)).chain.size).toBe(200);
+  });
+
   it('of any history: the last link of the chain decides', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(8), { maxLength: 12 }), (picks) => {

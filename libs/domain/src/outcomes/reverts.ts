@@ -23,6 +23,12 @@ export interface Reverts {
   readonly chain: ReadonlySet<string>;
 }
 
+/** Of a message, names that are read. */
+const MAX_NAMES = 20;
+/** Of a history: whoever writes more reverts than this is not believed any more. */
+const MAX_LINKS = 200;
+/** Longest first line that is read. Characters. */
+const MAX_SUBJECT = 500;
 /** Shortest beginning of a hash that names a commit. Hexadecimal digits. */
 const SHORTEST = 7;
 /** At the beginning of a line, or `This reverts commit …`. */
@@ -31,9 +37,11 @@ const BY_SHA = /(?:^|\bthis +)reverts?(?: +merge)?(?: +commit)? +([0-9a-f]{7,64}
 const BY_NUMBER = /(?:^|\bthis +)reverts?(?: +(?:merge|pull) +request)? +([\w./-]*)[#!](\d{1,9})\b/gim;
 /** A host's own name for the branch of such a pull request. */
 const BY_BRANCH = /^Merge (?:pull request #\d+ from \S*?|branch ')revert-(\d{1,9})-/i;
-const BY_TITLE = /^revert:? +["“](.+)["”](?: +\([#!](\d{1,9})\))?$/i;
+const BY_TITLE = /^revert:? ["“](.+)["”]$/i;
+/** ` (#12)` at the end of a title, as GitHub adds it to what it squashes. */
+const NUMBER_AT_END = / \([#!](\d{1,9})\)$/;
 /** Of the pull request that a commit came by. */
-const CAME_BY = [/\([#!](\d{1,9})\)$/, /^Merge pull request #(\d{1,9})\b/i, /^See merge request (?:[\w./-]*)!(\d{1,9})$/im];
+const CAME_BY = [NUMBER_AT_END, /^Merge pull request #(\d{1,9})\b/i, /^See merge request (?:[\w./-]*)!(\d{1,9})$/im];
 
 interface Named {
   readonly shas: readonly string[];
@@ -53,7 +61,7 @@ export function revertsOf(target: RevertTarget, commits: readonly ListedCommit[]
     const { message, sha } = commit;
     const named = namedBy(message);
     const link = links.findLast((each) => isNamed(each, named));
-    if (link === undefined) continue;
+    if (link === undefined || links.length > MAX_LINKS) continue;
     const takesBack = !link.takesBack;
     if (!takesBack) standing = null;
     else standing ??= commit;
@@ -64,7 +72,7 @@ export function revertsOf(target: RevertTarget, commits: readonly ListedCommit[]
 }
 
 function subjectOf(message: string): string {
-  return (message.split('\n', 1)[0] ?? '').trim();
+  return message.slice(0, MAX_SUBJECT).split('\n', 1)[0]?.trim() ?? '';
 }
 
 /** 0: the message names none. */
@@ -77,16 +85,25 @@ function numberOf(message: string): number {
 function namedBy(message: string): Named {
   const subject = subjectOf(message);
   const [, branch] = BY_BRANCH.exec(subject) ?? [];
-  const [, quoted, number] = BY_TITLE.exec(subject.replace(/ \([#!]\d{1,9}\)$/, '')) ?? [];
-  const inner = quoted === undefined ? null : /^(.*?) +\([#!](\d{1,9})\)$/.exec(quoted);
+  const [, quoted] = BY_TITLE.exec(subject.replace(NUMBER_AT_END, '')) ?? [];
+  const [, number] = NUMBER_AT_END.exec(quoted ?? '') ?? [];
   return {
-    shas: [...message.matchAll(BY_SHA)].flatMap(([, sha]) => (sha === undefined ? [] : [sha.toLowerCase()])),
+    shas: some(message.matchAll(BY_SHA)).flatMap(([, sha]) => (sha === undefined ? [] : [sha.toLowerCase()])),
     numbers: [
-      ...[...message.matchAll(BY_NUMBER)].map(([, repository = '', found]) => ({ repository, number: Number(found) })),
-      ...[branch, number, inner?.[2]].flatMap((found) => (found === undefined ? [] : [{ repository: '', number: Number(found) }])),
+      ...some(message.matchAll(BY_NUMBER)).map(([, repository = '', found]) => ({ repository, number: Number(found) })),
+      ...[branch, number].flatMap((found) => (found === undefined ? [] : [{ repository: '', number: Number(found) }])),
     ],
     title: quoted ?? null,
   };
+}
+
+function some(found: Iterable<RegExpExecArray>): RegExpExecArray[] {
+  const first: RegExpExecArray[] = [];
+  for (const each of found) {
+    if (first.length === MAX_NAMES) break;
+    first.push(each);
+  }
+  return first;
 }
 
 function isNamed(target: RevertTarget, { shas, numbers, title }: Named): boolean {
@@ -100,8 +117,9 @@ function isNamed(target: RevertTarget, { shas, numbers, title }: Named): boolean
 /** Without the number of a pull request at its end, and without what makes it a draft. */
 function plain(title: string): string {
   return title
-    .replace(/ +\([#!]\d{1,9}\)$/, '')
-    .replace(/^(?:draft:|wip:) */i, '')
+    .slice(0, MAX_SUBJECT)
+    .replace(NUMBER_AT_END, '')
+    .replace(/^(?:draft:|wip:)/i, '')
     .trim()
     .toLowerCase();
 }

@@ -18,6 +18,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   llm: ['contracts', 'domain', 'errors', 'telemetry'],
   sandbox: ['contracts', 'domain', 'errors', 'telemetry'],
   integrations: ['contracts', 'domain', 'errors', 'telemetry', 'db', 'auth'],
+  analytics: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   agent: ['contracts', 'domain', 'errors', 'telemetry', 'llm'],
   'api-client': ['contracts'],
   ui: [],
@@ -25,7 +26,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 };
 const WEB = ['contracts', 'domain', 'ui', 'api-client'];
 /** What runs in a sandbox gets no database and no queue. */
-const NOT_IN_SANDBOX = ['db', 'queue', 'auth', 'integrations'];
+const NOT_IN_SANDBOX = ['db', 'queue', 'auth', 'integrations', 'analytics'];
 
 /** A package that only these folders may import. */
 const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly why: string }[] = [
@@ -34,6 +35,7 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },
   { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'what a token is worth is decided in one place' },
+  { name: /^(posthog-node|@openfeature\/)/, only: /^libs\/analytics\/src\//, why: 'what leaves for PostHog is decided in one place' },
   { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal is the agent’s or a person’s' },
   { name: /^@nestjs\//, only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/, why: 'libraries below the apps know no framework' },
   {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { checkArrows } from './arrows.ts';
 import { breakingChanges } from './check/api-changes.ts';
+import { overdueFlagsOf } from './check/flags.ts';
 import { contractingMigrations } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 import { unhashedPackages } from './unhashed-packages.mjs';
@@ -37,6 +38,7 @@ const parts: readonly [string, Part][] = [
   ['arrows between projects', () => checkArrows(root).join('\n')],
   ['sizes of files', () => tooLong(root).join('\n')],
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
+  ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
   ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
   ['breaking changes of the API', () => breakingChanges(root).join('\n')],

@@ -109,6 +109,8 @@ export const PersonSettings = z.object({
   /** Author of the commits that an agent makes for this person; `null`: the name and the address of the account. */
   gitAuthorName: GitName.nullable().default(null),
   gitAuthorEmail: GitEmail.nullable().default(null),
+  /** Whether analytics events of this user may be sent, where the installation and the organization allow it too; `null`: never asked, which is a no. */
+  analytics: z.boolean().nullable().default(null),
   notifications: z
     .object({
       'conversation-waiting': said(true, true),
@@ -134,6 +136,8 @@ export const UpdateMySettings = z.strictObject({
   density: PersonSettings.shape.density.unwrap().optional(),
   gitAuthorName: GitName.nullable().optional(),
   gitAuthorEmail: GitEmail.nullable().optional(),
+  /** False deletes what waits to be sent. */
+  analytics: z.boolean().optional(),
   notifications: z
     .strictObject({
       'conversation-waiting': SomeChannels,

@@ -61,6 +61,21 @@ export {
 export { AGENT_TYPES, AgentTerms, AgentType } from './agent-terms.js';
 export { type AgentWork, agentWorkOf, isMessageFrame, steersBySocket, steersSandbox, takesMessages } from './agent-work.js';
 export {
+  ANALYTICS_EVENT_NAMES,
+  ANALYTICS_EVENTS,
+  type AnalyticsEvent,
+  type AnalyticsEventName,
+  analyticsProvider,
+  MAX_WAITING_EVENTS,
+  type ModelName,
+  MyAnalytics,
+  modelName,
+  PageEvent,
+  RecordPageEvent,
+  WaitingEvent,
+  WaitingEvents,
+} from './analytics-events.js';
+export {
   API_KEY_OWNERS,
   API_KEY_STATES,
   ApiKey,
@@ -255,6 +270,7 @@ export {
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
+export { DEFAULT_FLAGS, FLAG_KEYS, FLAG_VALUES, FLAGS, type FlagKey, type FlagValue, type FlagValues, FlagValuesSchema } from './flags.js';
 export {
   BUNDLE_CONTENT_TYPE,
   BUNDLE_REF,

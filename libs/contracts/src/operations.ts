@@ -13,6 +13,7 @@ import {
 import type { ErrorCode } from './error-codes.js';
 import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
+import { analyticsOperations } from './operations/analytics.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
 import { callbackOperations } from './operations/callbacks.js';
@@ -372,6 +373,7 @@ export const operations = {
   ...storageOperations,
   ...traceOperations,
   ...outcomeOperations,
+  ...analyticsOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

@@ -22,6 +22,11 @@ export const OrgSettingValues = z.strictObject({
    * (`prompt-log:write`). Told to the gateway within ten seconds.
    */
   promptLogDays: z.int().min(1).max(MAX_PROMPT_LOG_DAYS).nullable(),
+  /**
+   * May analytics events of the organization be sent to the service that the installation names? Only of users who allow it themselves (`me.settings`). When it
+   * becomes false, what waits is deleted in the same transaction. Read when an event is made and when it is sent.
+   */
+  analytics: z.boolean(),
 });
 export type OrgSettingValues = z.infer<typeof OrgSettingValues>;
 
@@ -34,6 +39,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   confirmation: 'never',
   fourEyes: false,
   promptLogDays: null,
+  analytics: false,
 };
 
 /** `GET …/settings`. `version` counts changes and is the ETag too. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Gate, Terms } from './account.js';
+import { MyAnalytics } from './analytics-events.js';
 import { Proof } from './api-keys.js';
 import { pageOf } from './conversations.js';
+import { FlagValuesSchema } from './flags.js';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
 /** First segments of addresses that are the product's own, so that no organization can be called so. */
@@ -52,6 +54,9 @@ export const Me = z.object({
   gates: z.array(Gate).default([]),
   /** `null`: this installation has none. */
   terms: Terms.nullable().default(null),
+  analytics: MyAnalytics.default({ host: null }),
+  /** Values of flags, by the id of an organization. Of one that is not here the defaults hold. */
+  flags: z.record(z.string(), FlagValuesSchema).default({}),
 });
 export type Me = z.infer<typeof Me>;
 

@@ -197,6 +197,13 @@ describe('row-level security', () => {
           conversation,
         ]);
         await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [conversation, org]);
+        await owner.query(`INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`, [
+          conversation,
+          org,
+        ]);
+        await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
+        await owner.query(`INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($1, $2, 1, '{}')`, [conversation, org]);
+        await owner.query(`INSERT INTO app.analytics_member (org_id, user_id) VALUES ($1, 'usr')`, [org]);
         await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);
         await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);
         await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);

@@ -17,6 +17,7 @@ export {
 } from './model-server/model-script.js';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/model-server.js';
 export { oneTimeCode } from './one-time-code.js';
+export { type PosthogAnswer, PosthogServer, type ReceivedEvent } from './posthog-server.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
 export { type SeededOrg, type SeededPerson, seedTwoOrgs, type TwoOrgs } from './scenarios/two-orgs.js';

@@ -32,6 +32,14 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Member.name': 'Ada Lovelace',
   'Conversation.id': '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
 
+  // Analytics.
+  'RecordPageEvent.organization': ACME,
+  'WaitingEvent.name': 'conversation_started',
+  'WaitingEvent.user': '5f0c7a1e9d2b4c6f8a3e1d0b7c9f2a44',
+  'WaitingEvent.organization': 'c2a91e77b05d4f1f9e6a83d4015bb7fe',
+  'WaitingEvent.properties': { trigger: 'page', has_repository: true, model: 'gpt-5.2', environment: false },
+  'WaitingEvents.host': 'https://eu.i.posthog.com',
+
   // Traces.
   'TraceSpan.id': '4bf92f3577b34da6',
   'TraceSpan.parent': '00f067aa0ba902b7',

@@ -366,3 +366,38 @@ export type PullRequestOutcome = Prisma.PullRequestOutcomeModel
  * Which conversations published which pull request.
  */
 export type PullRequestWork = Prisma.PullRequestWorkModel
+/**
+ * Model AnalyticsEvent
+ * An analytics event that waits to be sent.
+ */
+export type AnalyticsEvent = Prisma.AnalyticsEventModel
+/**
+ * Model AnalyticsPosition
+ * Up to which link of its audit chain an organization's analytics events are made.
+ */
+export type AnalyticsPosition = Prisma.AnalyticsPositionModel
+/**
+ * Model AnalyticsConversation
+ * Up to which position of its log a conversation's analytics events are made.
+ */
+export type AnalyticsConversation = Prisma.AnalyticsConversationModel
+/**
+ * Model AnalyticsMember
+ * 
+ */
+export type AnalyticsMember = Prisma.AnalyticsMemberModel
+/**
+ * Model AnalyticsCursor
+ * 
+ */
+export type AnalyticsCursor = Prisma.AnalyticsCursorModel
+/**
+ * Model FlagExposure
+ * 
+ */
+export type FlagExposure = Prisma.FlagExposureModel
+/**
+ * Model FlagDefinitions
+ * What the service of flags answered last.
+ */
+export type FlagDefinitions = Prisma.FlagDefinitionsModel

@@ -461,7 +461,14 @@ export const ModelName = {
   TraceExport: 'TraceExport',
   ConversationOutcome: 'ConversationOutcome',
   PullRequestOutcome: 'PullRequestOutcome',
-  PullRequestWork: 'PullRequestWork'
+  PullRequestWork: 'PullRequestWork',
+  AnalyticsEvent: 'AnalyticsEvent',
+  AnalyticsPosition: 'AnalyticsPosition',
+  AnalyticsConversation: 'AnalyticsConversation',
+  AnalyticsMember: 'AnalyticsMember',
+  AnalyticsCursor: 'AnalyticsCursor',
+  FlagExposure: 'FlagExposure',
+  FlagDefinitions: 'FlagDefinitions'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -477,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest" | "traceExport" | "conversationOutcome" | "pullRequestOutcome" | "pullRequestWork"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "chargePassRequest" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest" | "traceExport" | "conversationOutcome" | "pullRequestOutcome" | "pullRequestWork" | "analyticsEvent" | "analyticsPosition" | "analyticsConversation" | "analyticsMember" | "analyticsCursor" | "flagExposure" | "flagDefinitions"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5291,6 +5298,524 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AnalyticsEvent: {
+      payload: Prisma.$AnalyticsEventPayload<ExtArgs>
+      fields: Prisma.AnalyticsEventFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnalyticsEventFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnalyticsEventFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        findFirst: {
+          args: Prisma.AnalyticsEventFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnalyticsEventFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        findMany: {
+          args: Prisma.AnalyticsEventFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>[]
+        }
+        create: {
+          args: Prisma.AnalyticsEventCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        createMany: {
+          args: Prisma.AnalyticsEventCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnalyticsEventCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>[]
+        }
+        delete: {
+          args: Prisma.AnalyticsEventDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        update: {
+          args: Prisma.AnalyticsEventUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnalyticsEventDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnalyticsEventUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnalyticsEventUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnalyticsEventUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsEventPayload>
+        }
+        aggregate: {
+          args: Prisma.AnalyticsEventAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnalyticsEvent>
+        }
+        groupBy: {
+          args: Prisma.AnalyticsEventGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsEventGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnalyticsEventCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsEventCountAggregateOutputType> | number
+        }
+      }
+    }
+    AnalyticsPosition: {
+      payload: Prisma.$AnalyticsPositionPayload<ExtArgs>
+      fields: Prisma.AnalyticsPositionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnalyticsPositionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnalyticsPositionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        findFirst: {
+          args: Prisma.AnalyticsPositionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnalyticsPositionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        findMany: {
+          args: Prisma.AnalyticsPositionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>[]
+        }
+        create: {
+          args: Prisma.AnalyticsPositionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        createMany: {
+          args: Prisma.AnalyticsPositionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnalyticsPositionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>[]
+        }
+        delete: {
+          args: Prisma.AnalyticsPositionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        update: {
+          args: Prisma.AnalyticsPositionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnalyticsPositionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnalyticsPositionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnalyticsPositionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnalyticsPositionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsPositionPayload>
+        }
+        aggregate: {
+          args: Prisma.AnalyticsPositionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnalyticsPosition>
+        }
+        groupBy: {
+          args: Prisma.AnalyticsPositionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsPositionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnalyticsPositionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsPositionCountAggregateOutputType> | number
+        }
+      }
+    }
+    AnalyticsConversation: {
+      payload: Prisma.$AnalyticsConversationPayload<ExtArgs>
+      fields: Prisma.AnalyticsConversationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnalyticsConversationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnalyticsConversationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        findFirst: {
+          args: Prisma.AnalyticsConversationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnalyticsConversationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        findMany: {
+          args: Prisma.AnalyticsConversationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>[]
+        }
+        create: {
+          args: Prisma.AnalyticsConversationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        createMany: {
+          args: Prisma.AnalyticsConversationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnalyticsConversationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>[]
+        }
+        delete: {
+          args: Prisma.AnalyticsConversationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        update: {
+          args: Prisma.AnalyticsConversationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnalyticsConversationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnalyticsConversationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnalyticsConversationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnalyticsConversationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsConversationPayload>
+        }
+        aggregate: {
+          args: Prisma.AnalyticsConversationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnalyticsConversation>
+        }
+        groupBy: {
+          args: Prisma.AnalyticsConversationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsConversationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnalyticsConversationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsConversationCountAggregateOutputType> | number
+        }
+      }
+    }
+    AnalyticsMember: {
+      payload: Prisma.$AnalyticsMemberPayload<ExtArgs>
+      fields: Prisma.AnalyticsMemberFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnalyticsMemberFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnalyticsMemberFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        findFirst: {
+          args: Prisma.AnalyticsMemberFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnalyticsMemberFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        findMany: {
+          args: Prisma.AnalyticsMemberFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>[]
+        }
+        create: {
+          args: Prisma.AnalyticsMemberCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        createMany: {
+          args: Prisma.AnalyticsMemberCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnalyticsMemberCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>[]
+        }
+        delete: {
+          args: Prisma.AnalyticsMemberDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        update: {
+          args: Prisma.AnalyticsMemberUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnalyticsMemberDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnalyticsMemberUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnalyticsMemberUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnalyticsMemberUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsMemberPayload>
+        }
+        aggregate: {
+          args: Prisma.AnalyticsMemberAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnalyticsMember>
+        }
+        groupBy: {
+          args: Prisma.AnalyticsMemberGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsMemberGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnalyticsMemberCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsMemberCountAggregateOutputType> | number
+        }
+      }
+    }
+    AnalyticsCursor: {
+      payload: Prisma.$AnalyticsCursorPayload<ExtArgs>
+      fields: Prisma.AnalyticsCursorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnalyticsCursorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnalyticsCursorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        findFirst: {
+          args: Prisma.AnalyticsCursorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnalyticsCursorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        findMany: {
+          args: Prisma.AnalyticsCursorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>[]
+        }
+        create: {
+          args: Prisma.AnalyticsCursorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        createMany: {
+          args: Prisma.AnalyticsCursorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnalyticsCursorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>[]
+        }
+        delete: {
+          args: Prisma.AnalyticsCursorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        update: {
+          args: Prisma.AnalyticsCursorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnalyticsCursorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnalyticsCursorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnalyticsCursorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnalyticsCursorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnalyticsCursorPayload>
+        }
+        aggregate: {
+          args: Prisma.AnalyticsCursorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnalyticsCursor>
+        }
+        groupBy: {
+          args: Prisma.AnalyticsCursorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsCursorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnalyticsCursorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnalyticsCursorCountAggregateOutputType> | number
+        }
+      }
+    }
+    FlagExposure: {
+      payload: Prisma.$FlagExposurePayload<ExtArgs>
+      fields: Prisma.FlagExposureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FlagExposureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FlagExposureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        findFirst: {
+          args: Prisma.FlagExposureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FlagExposureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        findMany: {
+          args: Prisma.FlagExposureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>[]
+        }
+        create: {
+          args: Prisma.FlagExposureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        createMany: {
+          args: Prisma.FlagExposureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FlagExposureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>[]
+        }
+        delete: {
+          args: Prisma.FlagExposureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        update: {
+          args: Prisma.FlagExposureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        deleteMany: {
+          args: Prisma.FlagExposureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FlagExposureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FlagExposureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>[]
+        }
+        upsert: {
+          args: Prisma.FlagExposureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagExposurePayload>
+        }
+        aggregate: {
+          args: Prisma.FlagExposureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFlagExposure>
+        }
+        groupBy: {
+          args: Prisma.FlagExposureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FlagExposureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FlagExposureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FlagExposureCountAggregateOutputType> | number
+        }
+      }
+    }
+    FlagDefinitions: {
+      payload: Prisma.$FlagDefinitionsPayload<ExtArgs>
+      fields: Prisma.FlagDefinitionsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FlagDefinitionsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FlagDefinitionsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        findFirst: {
+          args: Prisma.FlagDefinitionsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FlagDefinitionsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        findMany: {
+          args: Prisma.FlagDefinitionsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>[]
+        }
+        create: {
+          args: Prisma.FlagDefinitionsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        createMany: {
+          args: Prisma.FlagDefinitionsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FlagDefinitionsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>[]
+        }
+        delete: {
+          args: Prisma.FlagDefinitionsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        update: {
+          args: Prisma.FlagDefinitionsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        deleteMany: {
+          args: Prisma.FlagDefinitionsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FlagDefinitionsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FlagDefinitionsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>[]
+        }
+        upsert: {
+          args: Prisma.FlagDefinitionsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FlagDefinitionsPayload>
+        }
+        aggregate: {
+          args: Prisma.FlagDefinitionsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFlagDefinitions>
+        }
+        groupBy: {
+          args: Prisma.FlagDefinitionsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FlagDefinitionsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FlagDefinitionsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FlagDefinitionsCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -5342,7 +5867,8 @@ export const OrgScalarFieldEnum = {
   sessionMaxMinutes: 'sessionMaxMinutes',
   sessionIdleMinutes: 'sessionIdleMinutes',
   secondFactor: 'secondFactor',
-  securityVersion: 'securityVersion'
+  securityVersion: 'securityVersion',
+  analyticsSince: 'analyticsSince'
 } as const
 
 export type OrgScalarFieldEnum = (typeof OrgScalarFieldEnum)[keyof typeof OrgScalarFieldEnum]
@@ -5361,7 +5887,8 @@ export const UserAccountScalarFieldEnum = {
   termsVersion: 'termsVersion',
   termsAcceptedAt: 'termsAcceptedAt',
   lastActiveAt: 'lastActiveAt',
-  deactivatedAt: 'deactivatedAt'
+  deactivatedAt: 'deactivatedAt',
+  analyticsSince: 'analyticsSince'
 } as const
 
 export type UserAccountScalarFieldEnum = (typeof UserAccountScalarFieldEnum)[keyof typeof UserAccountScalarFieldEnum]
@@ -5391,7 +5918,8 @@ export const SessionScalarFieldEnum = {
   issuerSession: 'issuerSession',
   authenticatedAt: 'authenticatedAt',
   secondFactor: 'secondFactor',
-  longestIdleSeconds: 'longestIdleSeconds'
+  longestIdleSeconds: 'longestIdleSeconds',
+  refusesTracking: 'refusesTracking'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -6449,6 +6977,74 @@ export const PullRequestWorkScalarFieldEnum = {
 export type PullRequestWorkScalarFieldEnum = (typeof PullRequestWorkScalarFieldEnum)[keyof typeof PullRequestWorkScalarFieldEnum]
 
 
+export const AnalyticsEventScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  name: 'name',
+  at: 'at',
+  properties: 'properties',
+  madeAt: 'madeAt'
+} as const
+
+export type AnalyticsEventScalarFieldEnum = (typeof AnalyticsEventScalarFieldEnum)[keyof typeof AnalyticsEventScalarFieldEnum]
+
+
+export const AnalyticsPositionScalarFieldEnum = {
+  orgId: 'orgId',
+  auditSeq: 'auditSeq'
+} as const
+
+export type AnalyticsPositionScalarFieldEnum = (typeof AnalyticsPositionScalarFieldEnum)[keyof typeof AnalyticsPositionScalarFieldEnum]
+
+
+export const AnalyticsConversationScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  upto: 'upto',
+  state: 'state'
+} as const
+
+export type AnalyticsConversationScalarFieldEnum = (typeof AnalyticsConversationScalarFieldEnum)[keyof typeof AnalyticsConversationScalarFieldEnum]
+
+
+export const AnalyticsMemberScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  activatedAt: 'activatedAt'
+} as const
+
+export type AnalyticsMemberScalarFieldEnum = (typeof AnalyticsMemberScalarFieldEnum)[keyof typeof AnalyticsMemberScalarFieldEnum]
+
+
+export const AnalyticsCursorScalarFieldEnum = {
+  source: 'source',
+  until: 'until'
+} as const
+
+export type AnalyticsCursorScalarFieldEnum = (typeof AnalyticsCursorScalarFieldEnum)[keyof typeof AnalyticsCursorScalarFieldEnum]
+
+
+export const FlagExposureScalarFieldEnum = {
+  userId: 'userId',
+  flag: 'flag',
+  value: 'value',
+  at: 'at'
+} as const
+
+export type FlagExposureScalarFieldEnum = (typeof FlagExposureScalarFieldEnum)[keyof typeof FlagExposureScalarFieldEnum]
+
+
+export const FlagDefinitionsScalarFieldEnum = {
+  id: 'id',
+  definitions: 'definitions',
+  etag: 'etag',
+  fetchedAt: 'fetchedAt'
+} as const
+
+export type FlagDefinitionsScalarFieldEnum = (typeof FlagDefinitionsScalarFieldEnum)[keyof typeof FlagDefinitionsScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -6837,6 +7433,13 @@ export type GlobalOmitConfig = {
   conversationOutcome?: Prisma.ConversationOutcomeOmit
   pullRequestOutcome?: Prisma.PullRequestOutcomeOmit
   pullRequestWork?: Prisma.PullRequestWorkOmit
+  analyticsEvent?: Prisma.AnalyticsEventOmit
+  analyticsPosition?: Prisma.AnalyticsPositionOmit
+  analyticsConversation?: Prisma.AnalyticsConversationOmit
+  analyticsMember?: Prisma.AnalyticsMemberOmit
+  analyticsCursor?: Prisma.AnalyticsCursorOmit
+  flagExposure?: Prisma.FlagExposureOmit
+  flagDefinitions?: Prisma.FlagDefinitionsOmit
 }
 
 /* Types for Logging */

@@ -115,7 +115,14 @@ export const ModelName = {
   TraceExport: 'TraceExport',
   ConversationOutcome: 'ConversationOutcome',
   PullRequestOutcome: 'PullRequestOutcome',
-  PullRequestWork: 'PullRequestWork'
+  PullRequestWork: 'PullRequestWork',
+  AnalyticsEvent: 'AnalyticsEvent',
+  AnalyticsPosition: 'AnalyticsPosition',
+  AnalyticsConversation: 'AnalyticsConversation',
+  AnalyticsMember: 'AnalyticsMember',
+  AnalyticsCursor: 'AnalyticsCursor',
+  FlagExposure: 'FlagExposure',
+  FlagDefinitions: 'FlagDefinitions'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -146,7 +153,8 @@ export const OrgScalarFieldEnum = {
   sessionMaxMinutes: 'sessionMaxMinutes',
   sessionIdleMinutes: 'sessionIdleMinutes',
   secondFactor: 'secondFactor',
-  securityVersion: 'securityVersion'
+  securityVersion: 'securityVersion',
+  analyticsSince: 'analyticsSince'
 } as const
 
 export type OrgScalarFieldEnum = (typeof OrgScalarFieldEnum)[keyof typeof OrgScalarFieldEnum]
@@ -165,7 +173,8 @@ export const UserAccountScalarFieldEnum = {
   termsVersion: 'termsVersion',
   termsAcceptedAt: 'termsAcceptedAt',
   lastActiveAt: 'lastActiveAt',
-  deactivatedAt: 'deactivatedAt'
+  deactivatedAt: 'deactivatedAt',
+  analyticsSince: 'analyticsSince'
 } as const
 
 export type UserAccountScalarFieldEnum = (typeof UserAccountScalarFieldEnum)[keyof typeof UserAccountScalarFieldEnum]
@@ -195,7 +204,8 @@ export const SessionScalarFieldEnum = {
   issuerSession: 'issuerSession',
   authenticatedAt: 'authenticatedAt',
   secondFactor: 'secondFactor',
-  longestIdleSeconds: 'longestIdleSeconds'
+  longestIdleSeconds: 'longestIdleSeconds',
+  refusesTracking: 'refusesTracking'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -1251,6 +1261,74 @@ export const PullRequestWorkScalarFieldEnum = {
 } as const
 
 export type PullRequestWorkScalarFieldEnum = (typeof PullRequestWorkScalarFieldEnum)[keyof typeof PullRequestWorkScalarFieldEnum]
+
+
+export const AnalyticsEventScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  name: 'name',
+  at: 'at',
+  properties: 'properties',
+  madeAt: 'madeAt'
+} as const
+
+export type AnalyticsEventScalarFieldEnum = (typeof AnalyticsEventScalarFieldEnum)[keyof typeof AnalyticsEventScalarFieldEnum]
+
+
+export const AnalyticsPositionScalarFieldEnum = {
+  orgId: 'orgId',
+  auditSeq: 'auditSeq'
+} as const
+
+export type AnalyticsPositionScalarFieldEnum = (typeof AnalyticsPositionScalarFieldEnum)[keyof typeof AnalyticsPositionScalarFieldEnum]
+
+
+export const AnalyticsConversationScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  upto: 'upto',
+  state: 'state'
+} as const
+
+export type AnalyticsConversationScalarFieldEnum = (typeof AnalyticsConversationScalarFieldEnum)[keyof typeof AnalyticsConversationScalarFieldEnum]
+
+
+export const AnalyticsMemberScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  activatedAt: 'activatedAt'
+} as const
+
+export type AnalyticsMemberScalarFieldEnum = (typeof AnalyticsMemberScalarFieldEnum)[keyof typeof AnalyticsMemberScalarFieldEnum]
+
+
+export const AnalyticsCursorScalarFieldEnum = {
+  source: 'source',
+  until: 'until'
+} as const
+
+export type AnalyticsCursorScalarFieldEnum = (typeof AnalyticsCursorScalarFieldEnum)[keyof typeof AnalyticsCursorScalarFieldEnum]
+
+
+export const FlagExposureScalarFieldEnum = {
+  userId: 'userId',
+  flag: 'flag',
+  value: 'value',
+  at: 'at'
+} as const
+
+export type FlagExposureScalarFieldEnum = (typeof FlagExposureScalarFieldEnum)[keyof typeof FlagExposureScalarFieldEnum]
+
+
+export const FlagDefinitionsScalarFieldEnum = {
+  id: 'id',
+  definitions: 'definitions',
+  etag: 'etag',
+  fetchedAt: 'fetchedAt'
+} as const
+
+export type FlagDefinitionsScalarFieldEnum = (typeof FlagDefinitionsScalarFieldEnum)[keyof typeof FlagDefinitionsScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -52,6 +52,7 @@ export type OrgMinAggregateOutputType = {
   sessionIdleMinutes: number | null
   secondFactor: boolean | null
   securityVersion: number | null
+  analyticsSince: Date | null
 }
 
 export type OrgMaxAggregateOutputType = {
@@ -66,6 +67,7 @@ export type OrgMaxAggregateOutputType = {
   sessionIdleMinutes: number | null
   secondFactor: boolean | null
   securityVersion: number | null
+  analyticsSince: Date | null
 }
 
 export type OrgCountAggregateOutputType = {
@@ -81,6 +83,7 @@ export type OrgCountAggregateOutputType = {
   sessionIdleMinutes: number
   secondFactor: number
   securityVersion: number
+  analyticsSince: number
   _all: number
 }
 
@@ -111,6 +114,7 @@ export type OrgMinAggregateInputType = {
   sessionIdleMinutes?: true
   secondFactor?: true
   securityVersion?: true
+  analyticsSince?: true
 }
 
 export type OrgMaxAggregateInputType = {
@@ -125,6 +129,7 @@ export type OrgMaxAggregateInputType = {
   sessionIdleMinutes?: true
   secondFactor?: true
   securityVersion?: true
+  analyticsSince?: true
 }
 
 export type OrgCountAggregateInputType = {
@@ -140,6 +145,7 @@ export type OrgCountAggregateInputType = {
   sessionIdleMinutes?: true
   secondFactor?: true
   securityVersion?: true
+  analyticsSince?: true
   _all?: true
 }
 
@@ -242,6 +248,7 @@ export type OrgGroupByOutputType = {
   sessionIdleMinutes: number | null
   secondFactor: boolean
   securityVersion: number
+  analyticsSince: Date | null
   _count: OrgCountAggregateOutputType | null
   _avg: OrgAvgAggregateOutputType | null
   _sum: OrgSumAggregateOutputType | null
@@ -280,6 +287,7 @@ export type OrgWhereInput = {
   sessionIdleMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
   secondFactor?: Prisma.BoolFilter<"Org"> | boolean
   securityVersion?: Prisma.IntFilter<"Org"> | number
+  analyticsSince?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
 }
 
 export type OrgOrderByWithRelationInput = {
@@ -295,6 +303,7 @@ export type OrgOrderByWithRelationInput = {
   sessionIdleMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type OrgWhereUniqueInput = Prisma.AtLeast<{
@@ -313,6 +322,7 @@ export type OrgWhereUniqueInput = Prisma.AtLeast<{
   sessionIdleMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
   secondFactor?: Prisma.BoolFilter<"Org"> | boolean
   securityVersion?: Prisma.IntFilter<"Org"> | number
+  analyticsSince?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
 }, "id" | "slug">
 
 export type OrgOrderByWithAggregationInput = {
@@ -328,6 +338,7 @@ export type OrgOrderByWithAggregationInput = {
   sessionIdleMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrgCountOrderByAggregateInput
   _avg?: Prisma.OrgAvgOrderByAggregateInput
   _max?: Prisma.OrgMaxOrderByAggregateInput
@@ -351,6 +362,7 @@ export type OrgScalarWhereWithAggregatesInput = {
   sessionIdleMinutes?: Prisma.IntNullableWithAggregatesFilter<"Org"> | number | null
   secondFactor?: Prisma.BoolWithAggregatesFilter<"Org"> | boolean
   securityVersion?: Prisma.IntWithAggregatesFilter<"Org"> | number
+  analyticsSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Org"> | Date | string | null
 }
 
 export type OrgCreateInput = {
@@ -366,6 +378,7 @@ export type OrgCreateInput = {
   sessionIdleMinutes?: number | null
   secondFactor?: boolean
   securityVersion?: number
+  analyticsSince?: Date | string | null
 }
 
 export type OrgUncheckedCreateInput = {
@@ -381,6 +394,7 @@ export type OrgUncheckedCreateInput = {
   sessionIdleMinutes?: number | null
   secondFactor?: boolean
   securityVersion?: number
+  analyticsSince?: Date | string | null
 }
 
 export type OrgUpdateInput = {
@@ -396,6 +410,7 @@ export type OrgUpdateInput = {
   sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgUncheckedUpdateInput = {
@@ -411,6 +426,7 @@ export type OrgUncheckedUpdateInput = {
   sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgCreateManyInput = {
@@ -426,6 +442,7 @@ export type OrgCreateManyInput = {
   sessionIdleMinutes?: number | null
   secondFactor?: boolean
   securityVersion?: number
+  analyticsSince?: Date | string | null
 }
 
 export type OrgUpdateManyMutationInput = {
@@ -441,6 +458,7 @@ export type OrgUpdateManyMutationInput = {
   sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgUncheckedUpdateManyInput = {
@@ -456,6 +474,7 @@ export type OrgUncheckedUpdateManyInput = {
   sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgCountOrderByAggregateInput = {
@@ -471,6 +490,7 @@ export type OrgCountOrderByAggregateInput = {
   sessionIdleMinutes?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type OrgAvgOrderByAggregateInput = {
@@ -492,6 +512,7 @@ export type OrgMaxOrderByAggregateInput = {
   sessionIdleMinutes?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type OrgMinOrderByAggregateInput = {
@@ -506,6 +527,7 @@ export type OrgMinOrderByAggregateInput = {
   sessionIdleMinutes?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type OrgSumOrderByAggregateInput = {
@@ -562,6 +584,7 @@ export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   sessionIdleMinutes?: boolean
   secondFactor?: boolean
   securityVersion?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -577,6 +600,7 @@ export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   sessionIdleMinutes?: boolean
   secondFactor?: boolean
   securityVersion?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -592,6 +616,7 @@ export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   sessionIdleMinutes?: boolean
   secondFactor?: boolean
   securityVersion?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectScalar = {
@@ -607,9 +632,10 @@ export type OrgSelectScalar = {
   sessionIdleMinutes?: boolean
   secondFactor?: boolean
   securityVersion?: boolean
+  analyticsSince?: boolean
 }
 
-export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt" | "sessionMaxMinutes" | "sessionIdleMinutes" | "secondFactor" | "securityVersion", ExtArgs["result"]["org"]>
+export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt" | "sessionMaxMinutes" | "sessionIdleMinutes" | "secondFactor" | "securityVersion" | "analyticsSince", ExtArgs["result"]["org"]>
 
 export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Org"
@@ -639,6 +665,10 @@ export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * Counts changes of these rules: the ETag.
      */
     securityVersion: number
+    /**
+     * Since when it allows analytics; null: it does not.
+     */
+    analyticsSince: Date | null
   }, ExtArgs["result"]["org"]>
   composites: {}
 }
@@ -1074,6 +1104,7 @@ export interface OrgFieldRefs {
   readonly sessionIdleMinutes: Prisma.FieldRef<"Org", 'Int'>
   readonly secondFactor: Prisma.FieldRef<"Org", 'Boolean'>
   readonly securityVersion: Prisma.FieldRef<"Org", 'Int'>
+  readonly analyticsSince: Prisma.FieldRef<"Org", 'DateTime'>
 }
     
 

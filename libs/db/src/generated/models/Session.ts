@@ -48,6 +48,7 @@ export type SessionMinAggregateOutputType = {
   authenticatedAt: Date | null
   secondFactor: boolean | null
   longestIdleSeconds: number | null
+  refusesTracking: boolean | null
 }
 
 export type SessionMaxAggregateOutputType = {
@@ -64,6 +65,7 @@ export type SessionMaxAggregateOutputType = {
   authenticatedAt: Date | null
   secondFactor: boolean | null
   longestIdleSeconds: number | null
+  refusesTracking: boolean | null
 }
 
 export type SessionCountAggregateOutputType = {
@@ -80,6 +82,7 @@ export type SessionCountAggregateOutputType = {
   authenticatedAt: number
   secondFactor: number
   longestIdleSeconds: number
+  refusesTracking: number
   _all: number
 }
 
@@ -106,6 +109,7 @@ export type SessionMinAggregateInputType = {
   authenticatedAt?: true
   secondFactor?: true
   longestIdleSeconds?: true
+  refusesTracking?: true
 }
 
 export type SessionMaxAggregateInputType = {
@@ -122,6 +126,7 @@ export type SessionMaxAggregateInputType = {
   authenticatedAt?: true
   secondFactor?: true
   longestIdleSeconds?: true
+  refusesTracking?: true
 }
 
 export type SessionCountAggregateInputType = {
@@ -138,6 +143,7 @@ export type SessionCountAggregateInputType = {
   authenticatedAt?: true
   secondFactor?: true
   longestIdleSeconds?: true
+  refusesTracking?: true
   _all?: true
 }
 
@@ -241,6 +247,7 @@ export type SessionGroupByOutputType = {
   authenticatedAt: Date | null
   secondFactor: boolean
   longestIdleSeconds: number
+  refusesTracking: boolean
   _count: SessionCountAggregateOutputType | null
   _avg: SessionAvgAggregateOutputType | null
   _sum: SessionSumAggregateOutputType | null
@@ -280,6 +287,7 @@ export type SessionWhereInput = {
   authenticatedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   secondFactor?: Prisma.BoolFilter<"Session"> | boolean
   longestIdleSeconds?: Prisma.IntFilter<"Session"> | number
+  refusesTracking?: Prisma.BoolFilter<"Session"> | boolean
 }
 
 export type SessionOrderByWithRelationInput = {
@@ -296,6 +304,7 @@ export type SessionOrderByWithRelationInput = {
   authenticatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   longestIdleSeconds?: Prisma.SortOrder
+  refusesTracking?: Prisma.SortOrder
 }
 
 export type SessionWhereUniqueInput = Prisma.AtLeast<{
@@ -315,6 +324,7 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   authenticatedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   secondFactor?: Prisma.BoolFilter<"Session"> | boolean
   longestIdleSeconds?: Prisma.IntFilter<"Session"> | number
+  refusesTracking?: Prisma.BoolFilter<"Session"> | boolean
 }, "id">
 
 export type SessionOrderByWithAggregationInput = {
@@ -331,6 +341,7 @@ export type SessionOrderByWithAggregationInput = {
   authenticatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   longestIdleSeconds?: Prisma.SortOrder
+  refusesTracking?: Prisma.SortOrder
   _count?: Prisma.SessionCountOrderByAggregateInput
   _avg?: Prisma.SessionAvgOrderByAggregateInput
   _max?: Prisma.SessionMaxOrderByAggregateInput
@@ -355,6 +366,7 @@ export type SessionScalarWhereWithAggregatesInput = {
   authenticatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
   secondFactor?: Prisma.BoolWithAggregatesFilter<"Session"> | boolean
   longestIdleSeconds?: Prisma.IntWithAggregatesFilter<"Session"> | number
+  refusesTracking?: Prisma.BoolWithAggregatesFilter<"Session"> | boolean
 }
 
 export type SessionCreateInput = {
@@ -371,6 +383,7 @@ export type SessionCreateInput = {
   authenticatedAt?: Date | string | null
   secondFactor?: boolean
   longestIdleSeconds?: number
+  refusesTracking?: boolean
 }
 
 export type SessionUncheckedCreateInput = {
@@ -387,6 +400,7 @@ export type SessionUncheckedCreateInput = {
   authenticatedAt?: Date | string | null
   secondFactor?: boolean
   longestIdleSeconds?: number
+  refusesTracking?: boolean
 }
 
 export type SessionUpdateInput = {
@@ -403,6 +417,7 @@ export type SessionUpdateInput = {
   authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
+  refusesTracking?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SessionUncheckedUpdateInput = {
@@ -419,6 +434,7 @@ export type SessionUncheckedUpdateInput = {
   authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
+  refusesTracking?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SessionCreateManyInput = {
@@ -435,6 +451,7 @@ export type SessionCreateManyInput = {
   authenticatedAt?: Date | string | null
   secondFactor?: boolean
   longestIdleSeconds?: number
+  refusesTracking?: boolean
 }
 
 export type SessionUpdateManyMutationInput = {
@@ -451,6 +468,7 @@ export type SessionUpdateManyMutationInput = {
   authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
+  refusesTracking?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SessionUncheckedUpdateManyInput = {
@@ -467,6 +485,7 @@ export type SessionUncheckedUpdateManyInput = {
   authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
+  refusesTracking?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SessionCountOrderByAggregateInput = {
@@ -483,6 +502,7 @@ export type SessionCountOrderByAggregateInput = {
   authenticatedAt?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   longestIdleSeconds?: Prisma.SortOrder
+  refusesTracking?: Prisma.SortOrder
 }
 
 export type SessionAvgOrderByAggregateInput = {
@@ -503,6 +523,7 @@ export type SessionMaxOrderByAggregateInput = {
   authenticatedAt?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   longestIdleSeconds?: Prisma.SortOrder
+  refusesTracking?: Prisma.SortOrder
 }
 
 export type SessionMinOrderByAggregateInput = {
@@ -519,6 +540,7 @@ export type SessionMinOrderByAggregateInput = {
   authenticatedAt?: Prisma.SortOrder
   secondFactor?: Prisma.SortOrder
   longestIdleSeconds?: Prisma.SortOrder
+  refusesTracking?: Prisma.SortOrder
 }
 
 export type SessionSumOrderByAggregateInput = {
@@ -545,6 +567,7 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   authenticatedAt?: boolean
   secondFactor?: boolean
   longestIdleSeconds?: boolean
+  refusesTracking?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -561,6 +584,7 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authenticatedAt?: boolean
   secondFactor?: boolean
   longestIdleSeconds?: boolean
+  refusesTracking?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -577,6 +601,7 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authenticatedAt?: boolean
   secondFactor?: boolean
   longestIdleSeconds?: boolean
+  refusesTracking?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectScalar = {
@@ -593,9 +618,10 @@ export type SessionSelectScalar = {
   authenticatedAt?: boolean
   secondFactor?: boolean
   longestIdleSeconds?: boolean
+  refusesTracking?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt" | "userAgent" | "address" | "lastSeenAt" | "issuerSession" | "authenticatedAt" | "secondFactor" | "longestIdleSeconds", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt" | "userAgent" | "address" | "lastSeenAt" | "issuerSession" | "authenticatedAt" | "secondFactor" | "longestIdleSeconds" | "refusesTracking", ExtArgs["result"]["session"]>
 
 export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Session"
@@ -620,6 +646,10 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     authenticatedAt: Date | null
     secondFactor: boolean
     longestIdleSeconds: number
+    /**
+     * Its browser asks not to be tracked.
+     */
+    refusesTracking: boolean
   }, ExtArgs["result"]["session"]>
   composites: {}
 }
@@ -1056,6 +1086,7 @@ export interface SessionFieldRefs {
   readonly authenticatedAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly secondFactor: Prisma.FieldRef<"Session", 'Boolean'>
   readonly longestIdleSeconds: Prisma.FieldRef<"Session", 'Int'>
+  readonly refusesTracking: Prisma.FieldRef<"Session", 'Boolean'>
 }
     
 

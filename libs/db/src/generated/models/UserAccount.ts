@@ -47,6 +47,7 @@ export type UserAccountMinAggregateOutputType = {
   termsAcceptedAt: Date | null
   lastActiveAt: Date | null
   deactivatedAt: Date | null
+  analyticsSince: Date | null
 }
 
 export type UserAccountMaxAggregateOutputType = {
@@ -62,6 +63,7 @@ export type UserAccountMaxAggregateOutputType = {
   termsAcceptedAt: Date | null
   lastActiveAt: Date | null
   deactivatedAt: Date | null
+  analyticsSince: Date | null
 }
 
 export type UserAccountCountAggregateOutputType = {
@@ -78,6 +80,7 @@ export type UserAccountCountAggregateOutputType = {
   termsAcceptedAt: number
   lastActiveAt: number
   deactivatedAt: number
+  analyticsSince: number
   _all: number
 }
 
@@ -103,6 +106,7 @@ export type UserAccountMinAggregateInputType = {
   termsAcceptedAt?: true
   lastActiveAt?: true
   deactivatedAt?: true
+  analyticsSince?: true
 }
 
 export type UserAccountMaxAggregateInputType = {
@@ -118,6 +122,7 @@ export type UserAccountMaxAggregateInputType = {
   termsAcceptedAt?: true
   lastActiveAt?: true
   deactivatedAt?: true
+  analyticsSince?: true
 }
 
 export type UserAccountCountAggregateInputType = {
@@ -134,6 +139,7 @@ export type UserAccountCountAggregateInputType = {
   termsAcceptedAt?: true
   lastActiveAt?: true
   deactivatedAt?: true
+  analyticsSince?: true
   _all?: true
 }
 
@@ -237,6 +243,7 @@ export type UserAccountGroupByOutputType = {
   termsAcceptedAt: Date | null
   lastActiveAt: Date | null
   deactivatedAt: Date | null
+  analyticsSince: Date | null
   _count: UserAccountCountAggregateOutputType | null
   _avg: UserAccountAvgAggregateOutputType | null
   _sum: UserAccountSumAggregateOutputType | null
@@ -276,6 +283,7 @@ export type UserAccountWhereInput = {
   termsAcceptedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  analyticsSince?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
 }
 
 export type UserAccountOrderByWithRelationInput = {
@@ -292,6 +300,7 @@ export type UserAccountOrderByWithRelationInput = {
   termsAcceptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastActiveAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
@@ -312,6 +321,7 @@ export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
   termsAcceptedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  analyticsSince?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
 }, "id" | "issuer_subject">
 
 export type UserAccountOrderByWithAggregationInput = {
@@ -328,6 +338,7 @@ export type UserAccountOrderByWithAggregationInput = {
   termsAcceptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastActiveAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserAccountCountOrderByAggregateInput
   _avg?: Prisma.UserAccountAvgOrderByAggregateInput
   _max?: Prisma.UserAccountMaxOrderByAggregateInput
@@ -352,6 +363,7 @@ export type UserAccountScalarWhereWithAggregatesInput = {
   termsAcceptedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
   lastActiveAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
   deactivatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
+  analyticsSince?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
 }
 
 export type UserAccountCreateInput = {
@@ -368,6 +380,7 @@ export type UserAccountCreateInput = {
   termsAcceptedAt?: Date | string | null
   lastActiveAt?: Date | string | null
   deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
 }
 
 export type UserAccountUncheckedCreateInput = {
@@ -384,6 +397,7 @@ export type UserAccountUncheckedCreateInput = {
   termsAcceptedAt?: Date | string | null
   lastActiveAt?: Date | string | null
   deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
 }
 
 export type UserAccountUpdateInput = {
@@ -400,6 +414,7 @@ export type UserAccountUpdateInput = {
   termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountUncheckedUpdateInput = {
@@ -416,6 +431,7 @@ export type UserAccountUncheckedUpdateInput = {
   termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountCreateManyInput = {
@@ -432,6 +448,7 @@ export type UserAccountCreateManyInput = {
   termsAcceptedAt?: Date | string | null
   lastActiveAt?: Date | string | null
   deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
 }
 
 export type UserAccountUpdateManyMutationInput = {
@@ -448,6 +465,7 @@ export type UserAccountUpdateManyMutationInput = {
   termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountUncheckedUpdateManyInput = {
@@ -464,6 +482,7 @@ export type UserAccountUncheckedUpdateManyInput = {
   termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountIssuerSubjectCompoundUniqueInput = {
@@ -485,6 +504,7 @@ export type UserAccountCountOrderByAggregateInput = {
   termsAcceptedAt?: Prisma.SortOrder
   lastActiveAt?: Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type UserAccountAvgOrderByAggregateInput = {
@@ -504,6 +524,7 @@ export type UserAccountMaxOrderByAggregateInput = {
   termsAcceptedAt?: Prisma.SortOrder
   lastActiveAt?: Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type UserAccountMinOrderByAggregateInput = {
@@ -519,6 +540,7 @@ export type UserAccountMinOrderByAggregateInput = {
   termsAcceptedAt?: Prisma.SortOrder
   lastActiveAt?: Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrder
+  analyticsSince?: Prisma.SortOrder
 }
 
 export type UserAccountSumOrderByAggregateInput = {
@@ -545,6 +567,7 @@ export type UserAccountSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   termsAcceptedAt?: boolean
   lastActiveAt?: boolean
   deactivatedAt?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -561,6 +584,7 @@ export type UserAccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   termsAcceptedAt?: boolean
   lastActiveAt?: boolean
   deactivatedAt?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -577,6 +601,7 @@ export type UserAccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   termsAcceptedAt?: boolean
   lastActiveAt?: boolean
   deactivatedAt?: boolean
+  analyticsSince?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectScalar = {
@@ -593,9 +618,10 @@ export type UserAccountSelectScalar = {
   termsAcceptedAt?: boolean
   lastActiveAt?: boolean
   deactivatedAt?: boolean
+  analyticsSince?: boolean
 }
 
-export type UserAccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "issuer" | "subject" | "name" | "email" | "createdAt" | "emailVerified" | "settings" | "settingsVersion" | "termsVersion" | "termsAcceptedAt" | "lastActiveAt" | "deactivatedAt", ExtArgs["result"]["userAccount"]>
+export type UserAccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "issuer" | "subject" | "name" | "email" | "createdAt" | "emailVerified" | "settings" | "settingsVersion" | "termsVersion" | "termsAcceptedAt" | "lastActiveAt" | "deactivatedAt" | "analyticsSince", ExtArgs["result"]["userAccount"]>
 
 export type $UserAccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UserAccount"
@@ -614,6 +640,10 @@ export type $UserAccountPayload<ExtArgs extends runtime.Types.Extensions.Interna
     termsAcceptedAt: Date | null
     lastActiveAt: Date | null
     deactivatedAt: Date | null
+    /**
+     * Since when the user allows analytics; null: they do not.
+     */
+    analyticsSince: Date | null
   }, ExtArgs["result"]["userAccount"]>
   composites: {}
 }
@@ -1050,6 +1080,7 @@ export interface UserAccountFieldRefs {
   readonly termsAcceptedAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
   readonly lastActiveAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
   readonly deactivatedAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
+  readonly analyticsSince: Prisma.FieldRef<"UserAccount", 'DateTime'>
 }
     
 

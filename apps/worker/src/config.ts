@@ -1,3 +1,5 @@
+import { analyticsVariables } from '@slipway/analytics';
+import { flagVariables } from '@slipway/analytics/flags';
 import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
 import { logVariables } from '@slipway/telemetry';
@@ -69,6 +71,14 @@ export const ConfigSchema = z.object({
     .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
     .pipe(z.array(z.string().regex(/^[A-Za-z0-9-]+=(?:[!-$&-~]|%[0-9A-Fa-f]{2})*$/, 'needs pairs such as authorization=Basic%20abc')))
     .transform((pairs) => Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decoded(pair.slice(pair.indexOf('=') + 1))]))),
+  ...analyticsVariables,
+  ...flagVariables,
+  /** Key of the PostHog project that analytics events are sent to. Absent: none are made or sent, and PostHog's package is not read. Secret. */
+  POSTHOG_KEY: optional(z.string().min(1).max(200)),
+  /** Key that may read the project's flags (`phs_…`), where FLAGS_PROVIDER is posthog. Secret. */
+  POSTHOG_FLAGS_KEY: optional(z.string().min(1).max(200)),
+  /** Whether each model call of a run is an event of its own: model, tokens, cost and times, never a prompt or an answer. */
+  ANALYTICS_MODEL_CALLS: z.stringbool().default(false),
   /** The platform's own apps, as in app-server. Secret. */
   INTEGRATION_APPS: platformAppsVariable,
 });

@@ -12,6 +12,8 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, createQueue, measuredQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { conversationEnds, PoolMetrics, type Registry } from '@slipway/telemetry/http';
+import { AnalyticsMetrics } from './analytics/analytics-metrics.js';
+import { maybeAnalytics } from './analytics/maybe-analytics.js';
 import type { Config } from './config.js';
 import { ChargePassRequests } from './conversations/charge-pass-requests.js';
 import { ConversationDeletion } from './conversations/conversation-deletion.js';
@@ -234,6 +236,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
           { endpoint, headers },
           { ...{ pool, gateway, clock, locks, logger }, metrics: traceMetrics, secret: config.INGEST_SECRET },
         );
+  const analyticsMetrics = new AnalyticsMetrics(pool, metrics);
+  const analytics = await maybeAnalytics(config, { pool, locks, clock, logger, gateway, metrics: analyticsMetrics });
   return {
     ready: async (signal) => {
       await pool.query('SELECT 1');
@@ -242,7 +246,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     },
     close: async () => {
       costs?.close();
-      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), outcomes.close(), traces?.close()]);
+      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), outcomes.close(), traces?.close(), analytics?.close()]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { PROVIDERS, type Provider } from '@slipway/integrations';
 import { AccountModule } from './account/account.module.js';
+import { AnalyticsModule } from './analytics/analytics.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
@@ -84,6 +85,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   UsageModule,
   TraceModule,
   OutcomesModule,
+  AnalyticsModule,
   BudgetsModule,
   StorageModule,
   SandboxesModule,

@@ -1,3 +1,5 @@
+import { analyticsVariables } from '@slipway/analytics';
+import { flagVariables, staticFlagsVariable } from '@slipway/analytics/flags';
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
@@ -119,6 +121,10 @@ const Variables = z.object({
   RUNTIME_API_URL: httpUrl.optional(),
   /** Secret. */
   RUNTIME_API_KEY: secret.optional(),
+  ...analyticsVariables,
+  ...flagVariables,
+  /** Values of flags where FLAGS_PROVIDER is static, as JSON: `{"example-tasks": "on"}`. Those that are not in it have their default. */
+  FLAGS: staticFlagsVariable,
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,

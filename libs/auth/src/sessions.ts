@@ -136,7 +136,8 @@ export class Sessions {
   async find(sessionId: string): Promise<SignedIn | null> {
     const entry = await this.read(sessionId);
     if (entry === null) return null;
-    this.seen.note(sessionId, currentContext()?.address ?? null);
+    const { address, refusesTracking } = currentContext() ?? {};
+    this.seen.note(sessionId, address ?? null, refusesTracking ?? null);
     // One that runs here has moved the due time on already; whether the session goes on is only known at its end.
     const running = this.refreshes.get(sessionId);
     if (running === undefined && entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.person;

@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto';
 /** What is known of the work under way; every log line carries it. Filled in as it becomes known. */
 export interface RequestContext {
   requestId?: string;
+  /** The browser asks not to be tracked (`Sec-GPC`, `DNT`). */
+  refusesTracking?: boolean;
   /** Where the request came from, as far as this process can tell. */
   address?: string;
   /** 32 hex digits, from `traceparent`: one id from the browser's click to the tool call. */

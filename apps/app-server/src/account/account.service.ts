@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { dropEventsOfUser } from '@slipway/analytics';
 import { Sessions, type SignedIn } from '@slipway/auth';
 import { type MySettings, PersonSettings, type Principal, type UpdateMySettings } from '@slipway/contracts';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
@@ -67,13 +68,25 @@ export class AccountService {
       const { version, ...before } = await this.settings(userId);
       if (conditional && !etagsOf(ifMatch).includes(`"${version}"`)) break;
       const after = changed(before, change);
-      const { rowCount } = await this.pool.query(
-        'UPDATE app.user_account SET settings = $3, settings_version = settings_version + 1 WHERE id = $1 AND settings_version = $2',
-        [userId, version, JSON.stringify(after)],
-      );
-      if (rowCount === 1) return { ...after, version: version + 1 };
+      if (await this.writeSettings(userId, version, before, after)) return { ...after, version: version + 1 };
     }
     throw new SlipwayError('settings.changed', 'Your settings were changed in another window or by another program.');
+  }
+
+  /** With the consent to analytics, which is a column of its own; one that is taken back takes what waits with it. @returns false when there is a newer version. */
+  private async writeSettings(userId: string, version: number, before: PersonSettings, settings: PersonSettings): Promise<boolean> {
+    const allowed = settings.analytics === true;
+    const update = {
+      text: `UPDATE app.user_account SET settings = $3, settings_version = settings_version + 1,
+               analytics_since = CASE WHEN $4 THEN coalesce(analytics_since, $5) END WHERE id = $1 AND settings_version = $2`,
+      values: [userId, version, JSON.stringify(settings), allowed, this.clock.now()],
+    };
+    if (allowed || before.analytics !== true) return (await this.pool.query(update)).rowCount === 1;
+    return asSystem(this.pool, 'slipway_app_system', 'a user allows no analytics', async (client) => {
+      const { rowCount } = await client.query(update);
+      if (rowCount === 1) await dropEventsOfUser(client, userId);
+      return rowCount === 1;
+    });
   }
 
   /** @returns false when there was no token of it. */

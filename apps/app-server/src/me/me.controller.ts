@@ -7,6 +7,9 @@ import { Serves } from '../http/serves.js';
 import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
 
+/** A key is no page: it reports nothing and is shown nothing else. */
+const NO_ANALYTICS = { analytics: { host: null }, flags: {} } satisfies Partial<Me>;
+
 @Controller()
 export class MeController {
   constructor(
@@ -16,12 +19,12 @@ export class MeController {
   ) {}
 
   @Serves(operations.me)
-  me(@Proved() proven: Proven): Me {
+  async me(@Proved() proven: Proven): Promise<Me> {
     if (proven.kind === 'session') return this.people.of(proven.person);
     const { keyId, owner, org, expiresAt } = proven.key;
     const { id, label: name, email, emailVerified } = owner;
     const auth: Me['auth'] = { kind: 'api-key', keyId, orgId: org.id, owner: owner.kind, expiresAt: expiresAt.toISOString() };
-    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: this.principals.gatesOfProof(proven), terms: null };
+    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: this.principals.gatesOfProof(proven), terms: null, ...NO_ANALYTICS };
   }
 
   /** OpenHands' question of the same kind. */

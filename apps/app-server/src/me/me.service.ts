@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { allowsAnalytics } from '@slipway/analytics';
 import { PrincipalService, type SignedIn } from '@slipway/auth';
 import type { Me, Proof } from '@slipway/contracts';
+import { FlagsService } from '../analytics/flags.service.js';
 import type { Config } from '../config.js';
 import { CONFIG } from '../platform/tokens.js';
 
@@ -10,9 +12,10 @@ export class MeService {
   constructor(
     private readonly principals: PrincipalService,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly flags: FlagsService,
   ) {}
 
-  of(person: SignedIn, auth: Proof = { kind: 'session' }): Me {
+  async of(person: SignedIn, auth: Proof = { kind: 'session' }): Promise<Me> {
     const { TERMS_URL: url, TERMS_VERSION: version } = this.config;
     const { userId: id, name, email, emailVerified, termsVersion: acceptedVersion } = person;
     return {
@@ -24,6 +27,8 @@ export class MeService {
       orgs: [...person.orgs],
       gates: this.principals.gatesOf(person),
       terms: url === undefined || version === undefined ? null : { url, version, acceptedVersion },
+      analytics: { host: allowsAnalytics(this.config) ? new URL(this.config.POSTHOG_HOST ?? '').host : null },
+      flags: await this.flags.valuesIn(id, person.orgs),
     };
   }
 }

@@ -1,31 +1,44 @@
 // What only who runs the installation may do: `node operator.js COMMAND …`. Ends with 0 when it is done, 1 when not, with a sentence.
+import { analyticsVariables } from '@slipway/analytics';
+import { flagVariables, staticFlagsVariable } from '@slipway/analytics/flags';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';
 import { deactivate, findAccounts, reactivate } from './accounts.js';
+import { flagLines, waitingEvents } from './analytics.js';
 import { fullestOrgs, readLimit, setStorageLimit, storageLine, storageOf } from './storage-limits.js';
 
 const USAGE = `Usage: operator.js deactivate|reactivate EMAIL-OR-ID
        operator.js storage [ORG [LIMIT]]
+       operator.js analytics [ORG]
+       operator.js flags
 
 deactivate  shuts the account at once: nothing that it has proved, nor any key of it, is worth anything; what it runs is paused within ten seconds.
 reactivate  lets the person sign in again; revoked keys stay revoked.
 storage     lists the fullest organizations, or shows one (slug or id), or sets its limit: 500MiB, 200GiB, none, or default.
-Needs DATABASE_URL as app-server has it.`;
+analytics   prints the analytics events that wait, as they will be sent, of one organization or of all.
+flags       shows each flag with its value, who decides it, and how old that is.
+Needs DATABASE_URL as app-server has it; for analytics ANALYTICS_SECRET, for flags FLAGS_PROVIDER and FLAGS, too.`;
 
 const Environment = z.object({
   /** Postgres connection string of `slipway_app`. Secret. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  ANALYTICS_SECRET: analyticsVariables.ANALYTICS_SECRET,
+  ...flagVariables,
+  FLAGS: staticFlagsVariable,
 });
 const ACCOUNT_COMMANDS = { deactivate, reactivate };
 
 async function main(args: readonly string[]): Promise<string> {
   const [command, subject, value, ...rest] = args;
   const ofAccount = (command === 'deactivate' || command === 'reactivate') && subject !== undefined && value === undefined;
-  if ((!ofAccount && command !== 'storage') || rest.length > 0) throw new Error(USAGE);
-  const { DATABASE_URL: url } = parseConfig(Environment, process.env);
+  const isRead = (command === 'analytics' && value === undefined) || (command === 'flags' && subject === undefined);
+  if ((!ofAccount && command !== 'storage' && !isRead) || rest.length > 0) throw new Error(USAGE);
+  const { DATABASE_URL: url, ANALYTICS_SECRET: secret, FLAGS_PROVIDER: provider, FLAGS: values } = parseConfig(Environment, process.env);
   const pool = createPool({ url, max: 1, applicationName: 'slipway-operator', onError: () => {} });
   try {
+    if (command === 'analytics') return await waitingEvents(pool, secret, subject);
+    if (command === 'flags') return await flagLines(pool, provider === 'static' ? values : null, new Date());
     return ofAccount ? await account(pool, command, subject) : await storage(pool, subject, value);
   } finally {
     await pool.end();

@@ -56,6 +56,21 @@ describe('the operator', () => {
     await expect(operator('storage', 'nobody', 'none')).rejects.toMatchObject({ code: 1, stderr: 'There is no organization nobody.\n' });
   });
 
+  it('prints the analytics events that wait as they will be sent, and flags with who decides them', async () => {
+    const company = await Company.open(app);
+    const { id, slug } = company.org;
+    expect((await operator('analytics', slug)).stdout).toBe('Nothing waits to be sent.\n');
+    await app.owner.query(
+      `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES (gen_random_uuid(), $1, 'usr', 'approval_answered', now(), '{"yes": true, "seconds": 3}')`,
+      [id],
+    );
+    const line = (await operator('analytics', slug)).stdout;
+    expect(JSON.parse(line)).toMatchObject({ event: 'approval_answered', properties: { yes: true, seconds: 3, $process_person_profile: false } });
+    expect([line.includes(id), line.includes('usr')]).toEqual([false, false]);
+    expect((await operator('analytics')).stdout).toBe(line);
+    expect((await operator('flags')).stdout).toMatch(/^Provider: static\nexample-tasks: off, the default \(of off, on; default off; owner web; ends \d/);
+  });
+
   it('says in a sentence what is wrong, and ends with 1', async () => {
     await expect(operator('deactivate', 'nobody@company.example')).rejects.toMatchObject({ code: 1, stderr: 'There is no account nobody@company.example.\n' });
     await expect(operator('destroy', 'x')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Usage') });

@@ -33,6 +33,7 @@ describe('what an organization has set up', () => {
         confirmation: 'never',
         fourEyes: false,
         promptLogDays: null,
+        analytics: false,
       },
       '"1"',
     ]);

@@ -1,3 +1,4 @@
+import { dropEventsOfOrg } from '@slipway/analytics';
 import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 
@@ -29,6 +30,12 @@ export async function writeOrgSettings(client: PoolClient, orgId: string, values
     [orgId, JSON.stringify(values)],
   );
   return rows[0]?.version ?? 1;
+}
+
+/** From now on, or no more: then what waits to be sent is deleted. In the transaction that changes the setting. */
+export async function allowAnalytics(client: PoolClient, orgId: string, allowed: boolean): Promise<void> {
+  await client.query('UPDATE app.org SET analytics_since = CASE WHEN $2 THEN now() END WHERE id = $1', [orgId, allowed]);
+  if (!allowed) await dropEventsOfOrg(client, orgId);
 }
 
 async function settingsRow(client: PoolClient, text: string, orgId: string): Promise<(OrgSettingValues & { version: number }) | null> {

@@ -9,7 +9,7 @@ import { wantJobAs } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayKeepPrompts, PromptLogService } from '../prompt-log/prompt-log.service.js';
-import { lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
+import { allowAnalytics, lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
 
 /** What agents that run hold to. */
 const BRAKE: ReadonlySet<keyof OrgSettingValues> = new Set(['confirmation', 'fourEyes']);
@@ -52,6 +52,7 @@ export class OrgSettingsService {
       // It may have been changed since it was looked at.
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
+      if (changed.includes('analytics')) await allowAnalytics(client, caller.orgId, after.analytics);
       const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
       // Those that work now are told, and not only those that start next.

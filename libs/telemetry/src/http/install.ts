@@ -88,7 +88,9 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
     const traceparent = request.headers['traceparent'];
     reply.header('x-request-id', requestId);
-    const context: RequestContext = { requestId, address: request.ip, traceId: activeTracing().active()?.traceId ?? traceIdOf(traceparent) };
+    const refusesTracking = request.headers['sec-gpc'] === '1' || request.headers['dnt'] === '1';
+    const traceId = activeTracing().active()?.traceId ?? traceIdOf(traceparent);
+    const context: RequestContext = { requestId, address: request.ip, traceId, refusesTracking };
     contexts.set(request, context);
     runInContext(context, done);
   });

@@ -55,7 +55,10 @@ export const EVERYTHING: Values = {
   commonLabels: { 'example.com/cost-centre': '7' },
   mail: { existingSecret: 'mail' },
   integrations: { existingSecret: 'integrations', appsKey: 'apps' },
-  observability: { otlp: { endpoint: 'http://otel-collector.monitoring:4318', existingSecret: 'otlp' }, datadog: { enabled: true, runtimeMetrics: true } },
+  observability: {
+    otlp: { endpoint: 'http://otel-collector.monitoring:4318', existingSecret: 'otlp' }, datadog: { enabled: true, runtimeMetrics: true },
+    posthog: { host: 'https://posthog.example.com:8444', existingSecret: 'posthog', modelCalls: true }, flags: { provider: 'posthog', values: { 'example-tasks': 'on' } },
+  },
   terms: { url: 'https://example.com/terms', version: '2' },
   secrets: { previousEncryptionKey: { existingSecret: 'previous' } },
   redis: { host: 'redis.example.com', tls: true, auth: { existingSecret: 'redis' } },

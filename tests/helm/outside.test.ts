@@ -42,4 +42,13 @@ describe('what the platform reaches outside', { skip: lackForHelm() ?? false }, 
     const named = { observability: { otlp: { endpoint: 'http://otel-collector.monitoring:4318' } } };
     expect(appsWith(await waysOut(named), 4318, null)).toEqual(['worker']);
   });
+
+  it('is PostHog where its host is named, from worker alone', async () => {
+    expect(appsWith(await waysOut(), 8444, null)).toEqual([]);
+    const posthog = { host: 'https://posthog.example.com:8444', existingSecret: 'posthog' };
+    expect(appsWith(await waysOut({ observability: { posthog } }), 8444, null)).toEqual(['worker']);
+    const own = { observability: { posthog }, networkPolicy: { posthog: { to: [{ ipBlock: { cidr: '10.0.0.8/32' } }], ports: [8444] } } };
+    const ways = await waysOut(own);
+    expect([appsWith(ways, 8444, '10.0.0.8/32'), appsWith(ways, 8444, null)]).toEqual([['worker'], []]);
+  });
 });

@@ -36,6 +36,8 @@ const WRONG: readonly Refusal[] = [
 const UNFIT: readonly Refusal[] = [
   { name: 'two stores', values: { sandboxes: { workspaceStore: { volume: { enabled: true } } } }, says: ['sandboxes.workspaceStore: url and volume.enabled are both set'] },
   { name: 'a volume of one node for two replicas', values: { sandboxes: { workspaceStore: { url: '', volume: { enabled: true, accessMode: 'ReadWriteOnce' } } } }, says: ['volume.accessMode', 'runtimeApi.replicas to 1'] },
+  { name: 'PostHog without its keys', values: { observability: { posthog: { host: 'https://eu.i.posthog.com' } } }, says: ['observability.posthog.existingSecret: name the Secret'] },
+  { name: 'flags of a PostHog that is not named', values: { observability: { flags: { provider: 'posthog' } } }, says: ['observability.flags.provider: posthog needs'] },
   { name: 'a model server without a model', values: { llm: { baseUrl: 'https://models.example.com/v1' } }, says: ['llm.model: name the model'] },
   { name: 'sandboxes in the namespace of the platform', values: { sandboxes: { namespace: 'slipway' } }, says: ["sandboxes.namespace: slipway is the release's own"] },
   { name: 'sandboxes on the host of Slipway', values: { sandboxGateway: { publicUrl: 'https://slipway.example.com:8443' } }, says: ['sandboxGateway.publicUrl: needs a host of its own'] },

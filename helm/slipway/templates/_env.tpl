@@ -122,6 +122,8 @@
 {{- end }}
 {{- end }}
 {{ include "slipway.integrationApps" . }}
+{{- include "slipway.analytics" . }}
+- { name: FLAGS, value: {{ toJson .Values.observability.flags.values | quote }} }
 - { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
 {{- with .Values.appServer.rateLimits }}
 - { name: RATE_READS_PER_MINUTE, value: {{ int64 .readsPerMinute | quote }} }
@@ -168,7 +170,29 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- include "slipway.analytics" . }}
+{{- with .Values.observability.posthog }}
+{{- if .host }}
+{{ include "slipway.fromSecret" (dict "name" "POSTHOG_KEY" "secret" .existingSecret "key" .keyKey) }}
+- { name: ANALYTICS_MODEL_CALLS, value: {{ .modelCalls | quote }} }
+{{- if eq $.Values.observability.flags.provider "posthog" }}
+{{ include "slipway.fromSecret" (dict "name" "POSTHOG_FLAGS_KEY" "secret" .existingSecret "key" .flagsKeyKey) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
+
+{{- /* Analytics and flags, as app-server and worker both have them. */}}
+{{- define "slipway.analytics" }}
+- { name: FLAGS_PROVIDER, value: {{ .Values.observability.flags.provider | quote }} }
+{{- with .Values.observability.posthog }}
+- { name: DO_NOT_TRACK, value: {{ .doNotTrack | quote }} }
+{{- if .host }}
+- { name: POSTHOG_HOST, value: {{ .host | quote }} }
+{{ include "slipway.fromSecret" (dict "name" "ANALYTICS_SECRET" "secret" .existingSecret "key" .secretKey) }}
+{{- end }}
+{{- end }}
+{{- end }}
 
 {{- define "slipway.env.runtimeApi" -}}
 {{ include "slipway.databaseUrl" (dict "root" . "role" "runtime" "name" "DATABASE_URL") }}
@@ -303,6 +327,7 @@
 {{- if $v.llm.modelKeys.existingSecret }}{{ $needed = append $needed (dict "value" "llm.modelKeys.existingSecret" "name" $v.llm.modelKeys.existingSecret "keys" (values $v.llm.modelKeys.variables)) }}{{ end -}}
 {{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
 {{- with $v.observability.otlp }}{{ if and .endpoint .existingSecret }}{{ $needed = append $needed (dict "value" "observability.otlp.existingSecret" "name" .existingSecret "keys" (list .headersKey)) }}{{ end }}{{ end -}}
+{{- with $v.observability.posthog }}{{ if .host }}{{ $needed = append $needed (dict "value" "observability.posthog.existingSecret" "name" .existingSecret "keys" (concat (list .keyKey .secretKey) (ternary (list .flagsKeyKey) list (eq $v.observability.flags.provider "posthog")))) }}{{ end }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}
 {{- $needed = append $needed (dict "value" "sandboxes.workspaceStore.existingSecret" "name" $store.existingSecret "keys" (list $store.accessKeyIdKey $store.secretAccessKeyKey)) -}}
 {{- end -}}

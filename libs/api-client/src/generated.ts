@@ -6,7 +6,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
   return {
     /** The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches. */
     me: (request: CallOptions = {}) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null]], options: request }) as Promise<OperationResponse<'me'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null],[["analytics"],{"host":null}],[["flags"],{}]], options: request }) as Promise<OperationResponse<'me'>>,
     /** One organization. */
     getOrg: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'getOrg'>>,
@@ -60,16 +60,16 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
     /** Accept the terms of this installation; once accepted they stay accepted until their version changes. Fails with `request.not-json`, `request.cross-site`, `account.terms-changed` besides the common codes. */
     acceptTerms: (request: { body: OperationBody<'acceptTerms'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null]], options: request }) as Promise<OperationResponse<'acceptTerms'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null],[["analytics"],{"host":null}],[["flags"],{}]], options: request }) as Promise<OperationResponse<'acceptTerms'>>,
     /** Where the browser goes to be sent a message that proves the e-mail address. Fails with `request.cross-site` besides the common codes. */
     verifyEmail: (request: CallOptions = {}) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/verify-email', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyEmail'>>,
     /** What I have chosen for myself. */
     getMySettings: (request: CallOptions = {}) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'getMySettings'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["analytics"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'getMySettings'>>,
     /** Change some of my settings. Fails with `request.not-json`, `request.cross-site`, `settings.changed` besides the common codes. */
     updateMySettings: (request: { body: OperationBody<'updateMySettings'> } & CallOptions) =>
-      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'updateMySettings'>>,
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["analytics"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'updateMySettings'>>,
     /** Browsers that are signed in as me, the one used last first. */
     listMySessions: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/sessions', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMySessions'>>,
@@ -613,6 +613,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Tokens, cost, duration and pull requests of each conversation of a span; with Accept: text/csv as a table. */
     getConversationOutcomes: (request: { org: string; query?: OperationQuery<'getConversationOutcomes'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/outcomes/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getConversationOutcomes'>>,
+    /** Report one event of the page. 204 whatever becomes of it: it is kept only where the installation, the organization and the user allow analytics. Fails with `request.not-json`, `request.too-large`, `request.cross-site` besides the common codes. */
+    recordPageEvent: (request: { body: OperationBody<'recordPageEvent'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/analytics/events', {}, undefined), body: request.body, keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Analytics events of the organization that wait to be sent, as they will be. */
+    listWaitingEvents: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/analytics/waiting', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listWaitingEvents'>>,
   };
 }
 

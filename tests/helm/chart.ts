@@ -57,7 +57,7 @@ export const EVERYTHING: Values = {
   integrations: { existingSecret: 'integrations', appsKey: 'apps' },
   observability: {
     otlp: { endpoint: 'http://otel-collector.monitoring:4318', existingSecret: 'otlp' }, datadog: { enabled: true, runtimeMetrics: true },
-    posthog: { host: 'https://posthog.example.com:8444', existingSecret: 'posthog', modelCalls: true }, flags: { provider: 'posthog', values: { 'example-tasks': 'on' } },
+    posthog: { host: 'https://posthog.example.com:8444', existingSecret: 'posthog', modelCalls: true }, flags: { provider: 'posthog', values: { 'example-tasks': 'cards' } },
   },
   terms: { url: 'https://example.com/terms', version: '2' },
   secrets: { previousEncryptionKey: { existingSecret: 'previous' } },

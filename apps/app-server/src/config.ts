@@ -123,7 +123,7 @@ const Variables = z.object({
   RUNTIME_API_KEY: secret.optional(),
   ...analyticsVariables,
   ...flagVariables,
-  /** Values of flags where FLAGS_PROVIDER is static, as JSON: `{"example-tasks": "on"}`. Those that are not in it have their default. */
+  /** Values of flags where FLAGS_PROVIDER is static, as JSON: `{"example-tasks": "cards"}`. Those that are not in it have their default. */
   FLAGS: staticFlagsVariable,
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */

@@ -14,8 +14,8 @@ interface Flag {
 /** Every flag. Add one here; its value comes with `GET /api/v1/me`. */
 export const FLAGS = {
   'example-tasks': {
-    values: ['off', 'on'],
-    description: 'Three example tasks below the box of the home page, while the organization has no conversation yet',
+    values: ['buttons', 'cards'],
+    description: 'Example tasks below the box of the home page: as buttons with a label, or as cards that show what the agent is asked',
     owner: 'web',
     ends: '2027-03-31',
   },

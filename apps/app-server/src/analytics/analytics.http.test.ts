@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const SECRET = 'a-secret-for-pseudonyms-of-at-least-32-characters';
-const ALLOWED = { POSTHOG_HOST: 'https://posthog.example', ANALYTICS_SECRET: SECRET, FLAGS: '{"example-tasks": "on"}' };
+const ALLOWED = { POSTHOG_HOST: 'https://posthog.example', ANALYTICS_SECRET: SECRET, FLAGS: '{"example-tasks": "cards"}' };
 
 describe('POST /api/v1/analytics/events', () => {
   let app: ConversationApp;
@@ -79,7 +79,7 @@ describe('POST /api/v1/analytics/events', () => {
     const bad = [
       { id, organization: ada.orgId, event: { name: 'user_signed_up', idp: 'direct' } },
       { id, organization: ada.orgId, event: { name: 'download_trajectory_button_clicked', title: 'My plans' } },
-      { id, organization: ada.orgId, event: { name: 'experiment_exposed', flag: 'example-tasks', variant: 'off' } },
+      { id, organization: ada.orgId, event: { name: 'experiment_exposed', flag: 'example-tasks', variant: 'buttons' } },
       { id, organization: ada.orgId, event: { name: 'experiment_exposed', flag: 'no-such-flag' } },
       { id: 'x', organization: ada.orgId, event: { name: 'download_trajectory_button_clicked' } },
       { ...clicked(ada.orgId), url: 'https://here' },
@@ -98,7 +98,7 @@ describe('POST /api/v1/analytics/events', () => {
     await allowUser(ada, true);
     for (let times = 0; times < 3; times += 1) await post(ada, exposed(ada.orgId));
     const { rows } = await app.owner.query<{ properties: object }>('SELECT properties FROM app.analytics_event');
-    expect(rows).toEqual([{ properties: { flag: 'example-tasks', variant: 'on' } }]);
+    expect(rows).toEqual([{ properties: { flag: 'example-tasks', variant: 'cards' } }]);
     await app.owner.query('DELETE FROM app.analytics_event');
     await post(ada, exposed(ada.orgId));
     expect(await waiting()).toEqual([]);
@@ -147,7 +147,7 @@ describe('POST /api/v1/analytics/events', () => {
 
   it('GET /api/v1/me says where events go and gives the flags of each organization', async () => {
     const me = Me.parse((await app.http(ada, 'GET', '/api/v1/me')).body);
-    expect([me.analytics, me.flags]).toEqual([{ host: 'posthog.example' }, { [ada.orgId]: { 'example-tasks': 'on' } }]);
+    expect([me.analytics, me.flags]).toEqual([{ host: 'posthog.example' }, { [ada.orgId]: { 'example-tasks': 'cards' } }]);
   });
 });
 

@@ -68,7 +68,9 @@ describe('the operator', () => {
     expect(JSON.parse(line)).toMatchObject({ event: 'approval_answered', properties: { yes: true, seconds: 3, $process_person_profile: false } });
     expect([line.includes(id), line.includes('usr')]).toEqual([false, false]);
     expect((await operator('analytics')).stdout).toBe(line);
-    expect((await operator('flags')).stdout).toMatch(/^Provider: static\nexample-tasks: off, the default \(of off, on; default off; owner web; ends \d/);
+    expect((await operator('flags')).stdout).toMatch(
+      /^Provider: static\nexample-tasks: buttons, the default \(of buttons, cards; default buttons; owner web; ends \d/,
+    );
   });
 
   it('says in a sentence what is wrong, and ends with 1', async () => {

@@ -64,9 +64,9 @@ describe('the catalogue of analytics events', () => {
   it('adds PostHog’s own names to two events and one property to all', () => {
     const sent = (name: string, properties: Record<string, string>) =>
       wireEvent('s'.repeat(32), { id: 'i', orgId: 'o', userId: 'u', name, at: new Date(0), properties });
-    expect(sent('experiment_exposed', { flag: 'example-tasks', variant: 'on' })).toMatchObject({
+    expect(sent('experiment_exposed', { flag: 'example-tasks', variant: 'cards' })).toMatchObject({
       event: '$feature_flag_called',
-      properties: { $feature_flag: 'example-tasks', $feature_flag_response: 'on', '$feature/example-tasks': 'on', $process_person_profile: false },
+      properties: { $feature_flag: 'example-tasks', $feature_flag_response: 'cards', '$feature/example-tasks': 'cards', $process_person_profile: false },
     });
     expect(Object.keys(sent('model_called', {}).properties)).toEqual([
       '$ai_model',

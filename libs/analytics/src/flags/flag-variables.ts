@@ -21,7 +21,7 @@ export const staticFlagsVariable = z
     try {
       return JSON.parse(text === '' ? '{}' : text);
     } catch {
-      context.addIssue('needs JSON such as {"example-tasks": "on"}');
+      context.addIssue('needs JSON such as {"example-tasks": "cards"}');
       return z.NEVER;
     }
   })

@@ -10,7 +10,7 @@ import { PosthogFlags } from './posthog-flags.js';
 const SECRET = 'a-secret-for-pseudonyms-of-at-least-32-characters';
 let domains = 0;
 
-/** Half of all users get `on`, decided by their pseudonym. */
+/** Half of all users get `cards`, decided by their pseudonym. */
 const HALF = {
   id: 1,
   key: 'example-tasks',
@@ -20,8 +20,8 @@ const HALF = {
     groups: [{ properties: [], rollout_percentage: 100 }],
     multivariate: {
       variants: [
-        { key: 'off', rollout_percentage: 50 },
-        { key: 'on', rollout_percentage: 50 },
+        { key: 'buttons', rollout_percentage: 50 },
+        { key: 'cards', rollout_percentage: 50 },
       ],
     },
     payloads: {},
@@ -56,30 +56,30 @@ describe('flags', { timeout: 120_000 }, () => {
   it('have their default before there is a provider, and where it has no such flag or a value that nobody knows', async () => {
     domains += 1;
     const flags = new Flags(`test ${domains}`, undefined);
-    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'off' });
+    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'buttons' });
     await flags.use(new StaticFlags({}));
-    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'off' });
+    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'buttons' });
     await flags.use(new StaticFlags({ 'example-tasks': 'sometimes' }));
-    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'off' });
-    await flags.use(new StaticFlags({ 'example-tasks': 'on' }));
-    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'on' });
+    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'buttons' });
+    await flags.use(new StaticFlags({ 'example-tasks': 'cards' }));
+    expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'cards' });
   });
 
   it('of PostHog give a user the same value in every replica and after a restart, and make no request', async () => {
     const [one, other] = [await replica(async () => definitions(HALF)), await replica(async () => definitions(HALF))];
     const values = await valuesOf(one, 200);
-    expect(new Set(values)).toEqual(new Set(['off', 'on']));
-    expect(values.filter((value) => value === 'on').length).toBeGreaterThan(60);
+    expect(new Set(values)).toEqual(new Set(['buttons', 'cards']));
+    expect(values.filter((value) => value === 'cards').length).toBeGreaterThan(60);
     expect(await valuesOf(other, 200)).toEqual(values);
     expect(posthog.connections).toBe(0);
   });
 
-  it('of PostHog that are plain switches, or for one organization, are on or the default', async () => {
+  it('of PostHog that are plain switches, or for one organization, are the second value or the default', async () => {
     const plain = { ...HALF, filters: { groups: [{ properties: [], rollout_percentage: 100 }] } };
-    expect(await valuesOf(await replica(async () => definitions(plain)), 1)).toEqual(['on']);
-    expect(await valuesOf(await replica(async () => definitions({ ...plain, active: false })), 1)).toEqual(['off']);
+    expect(await valuesOf(await replica(async () => definitions(plain)), 1)).toEqual(['cards']);
+    expect(await valuesOf(await replica(async () => definitions({ ...plain, active: false })), 1)).toEqual(['buttons']);
     const none = { ...plain, filters: { groups: [{ properties: [], rollout_percentage: 0 }], aggregation_group_type_index: 0 } };
-    expect(await valuesOf(await replica(async () => definitions(none)), 1)).toEqual(['off']);
+    expect(await valuesOf(await replica(async () => definitions(none)), 1)).toEqual(['buttons']);
   });
 
   it('hold on while definitions cannot be read, and without any have their default and no delay', async () => {
@@ -94,8 +94,8 @@ describe('flags', { timeout: 120_000 }, () => {
     isAway = true;
     const before = reads;
     while (reads < before + 3) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await valuesOf(flags, 1)).toEqual(['on']);
-    expect(await valuesOf(await replica(async () => Promise.reject(new Error('away'))), 1)).toEqual(['off']);
+    expect(await valuesOf(flags, 1)).toEqual(['cards']);
+    expect(await valuesOf(await replica(async () => Promise.reject(new Error('away'))), 1)).toEqual(['buttons']);
   });
 
   it('are read from PostHog with their ETag; a quota that is used up, an error or nonsense is no answer', async () => {

@@ -1,4 +1,5 @@
 import { type EvaluationContext, FlagNotFoundError, type ResolutionDetails, StandardResolutionReasons } from '@openfeature/server-sdk';
+import { FLAG_KEYS, FLAGS } from '@slipway/contracts';
 import { PostHog } from 'posthog-node';
 import type { FlagDefinitions } from '../flags/definitions.js';
 import { StringFlags } from '../flags/static-provider.js';
@@ -55,6 +56,13 @@ export class PosthogFlags extends StringFlags {
     const value = found[key];
     if (value === undefined) throw new FlagNotFoundError(key);
     if (typeof value === 'string') return { value, variant: value, reason: StandardResolutionReasons.TARGETING_MATCH };
-    return { value: value ? 'on' : fallback, reason: value ? StandardResolutionReasons.TARGETING_MATCH : StandardResolutionReasons.DEFAULT };
+    // A plain switch: its flag has two values, and the second is on.
+    return value
+      ? { value: secondOf(key) ?? fallback, reason: StandardResolutionReasons.TARGETING_MATCH }
+      : { value: fallback, reason: StandardResolutionReasons.DEFAULT };
   }
+}
+
+function secondOf(key: string): string | undefined {
+  return FLAG_KEYS.flatMap((known) => (known === key ? [FLAGS[known].values[1]] : []))[0];
 }

@@ -246,7 +246,16 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     },
     close: async () => {
       costs?.close();
-      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close(), outcomes.close(), traces?.close(), analytics?.close()]);
+      await Promise.all([
+        sweeps.close(),
+        usage.close(),
+        spending.close(),
+        storage.close(),
+        credentialSweep.close(),
+        outcomes.close(),
+        traces?.close(),
+        analytics?.close(),
+      ]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },

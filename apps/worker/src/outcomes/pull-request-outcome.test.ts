@@ -208,7 +208,7 @@ describe('what became of a pull request', () => {
     expect(await look(id)).toMatchObject({ state: 'open', merged_at: null });
   });
 
-  it('adversary: a merge that is told twice, and published by two conversations, counts once and at its first time', async () => {
+  it('adversary: a merge that is delivered twice, and published by two conversations, counts once and at its first time', async () => {
     const { merge, id, ours } = await opened();
     expect(await published(merge, ours, randomUUID())).toBe(id);
     await mergeIt(merge);
@@ -217,6 +217,18 @@ describe('what became of a pull request', () => {
     expect([again.merged_at, again.human_commits]).toEqual([first.merged_at, 0]);
     const { rows } = await owner.query('SELECT 1 FROM app.pull_request_work WHERE pull_request_id = $1', [id]);
     expect(rows.length).toBe(2);
+  });
+
+  it('takes no push of another conversation for a commit of a person', async () => {
+    const { merge, id } = await opened();
+    const second = await commit('More', { 'a.ts': '3\n' }, 'slipway/mend');
+    await owner.query(
+      `INSERT INTO app.pull_request (id, org_id, conversation_id, connection_id, provider, host, repository, number, wanted, state, pushed_sha)
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), $2, 'gitlab', $3, $4, $5, '{}', 'open', $6)`,
+      [ORG, CONNECTION, host, project.path, merge.iid, second],
+    );
+    await mergeIt(merge);
+    expect(await look(id)).toMatchObject({ state: 'merged', human_commits: 0 });
   });
 
   it('stays unknown while the host cannot be asked, is asked when the host says, and is given up at last', async () => {

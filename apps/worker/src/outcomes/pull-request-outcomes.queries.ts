@@ -34,13 +34,15 @@ export interface OutcomeRow {
   readonly attempts: number;
 }
 
-const COLUMNS = `id, org_id AS "orgId", provider, host, repository, number, connection_id AS "connectionId", begun_at AS "begunAt", pushed_shas AS "pushedShas", state, merged_at AS "mergedAt",
-  human_commits AS "humanCommits", watched_days AS "watchedDays", edited_at AS "editedAt", attempts`;
+const COLUMNS = `id, org_id AS "orgId", provider, host, repository, number, connection_id AS "connectionId", begun_at AS "begunAt", state, merged_at AS "mergedAt",
+  human_commits AS "humanCommits", watched_days AS "watchedDays", edited_at AS "editedAt", attempts,
+  pushed_shas || ARRAY(SELECT p.pushed_sha FROM app.pull_request p WHERE p.org_id = o.org_id AND p.host = o.host AND lower(p.repository) = lower(o.repository) AND p.number = o.number
+    AND p.pushed_sha IS NOT NULL) AS "pushedShas"`;
 
 export async function findOutcome(client: PoolClient, orgId: string, id: string): Promise<OutcomeRow | null> {
   const { rows } = await client.query<OutcomeRow>({
     name: 'find-pull-request-outcome',
-    text: `SELECT ${COLUMNS} FROM app.pull_request_outcome WHERE org_id = $1 AND id = $2`,
+    text: `SELECT ${COLUMNS} FROM app.pull_request_outcome o WHERE org_id = $1 AND id = $2`,
     values: [orgId, id],
   });
   return rows[0] ?? null;

@@ -65,6 +65,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
   const given = (...names: string[]): Record<string, string> =>
     Object.fromEntries(names.flatMap((name) => (caller[name] === undefined || caller[name] === '' ? [] : [[name, caller[name]]])));
   const model = given('LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', 'LLM_DEBUG_LOG_DIR', ...keysNamedIn(caller['LLM_MODELS_FILE']));
+  const analytics = given('POSTHOG_HOST', 'ANALYTICS_SECRET', 'DO_NOT_TRACK', 'FLAGS_PROVIDER');
   const apps = given('INTEGRATION_APPS', 'INTEGRATION_APP_SECRETS');
   const { hostAddress, env: place } = sandboxPlace(caller, addresses.dataDirectory);
   // Pods reach this machine by an address of its own; then what they call listens on every address.
@@ -105,6 +106,8 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     service('app-server', {
       ...redis,
       ...apps,
+      ...analytics,
+      ...given('FLAGS'),
       ...seenBySandboxes,
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
@@ -131,6 +134,8 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       ...redis,
       ...apps,
       ...given('OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'),
+      ...analytics,
+      ...given('POSTHOG_KEY', 'POSTHOG_FLAGS_KEY', 'ANALYTICS_MODEL_CALLS'),
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
       ENCRYPTION_KEY: secrets.encryption,

@@ -23,6 +23,7 @@ interface Values {
   fourEyes: boolean;
   keepsPrompts: boolean;
   promptLogDays: string;
+  analytics: boolean;
 }
 const valuesOf = (settings: OrgSettings): Values => ({
   defaultModel: settings.defaultModel ?? NO_MODEL,
@@ -33,6 +34,7 @@ const valuesOf = (settings: OrgSettings): Values => ({
   fourEyes: settings.fourEyes,
   keepsPrompts: settings.promptLogDays !== null,
   promptLogDays: String(settings.promptLogDays ?? USUAL_PROMPT_DAYS),
+  analytics: settings.analytics,
 });
 const given = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
@@ -48,8 +50,13 @@ export function SettingsPage() {
   );
 }
 
+function usageHint(host: string | null): string {
+  if (host === null) return 'This installation sends no usage data.';
+  return `Sent to ${host}: which steps members take, with counts, times, cost and names of models. Never prompts, code, names or repositories. Only for members who share usage data in their own settings. Turning it off deletes what waits to be sent.`;
+}
+
 function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () => Promise<OrgSettings | undefined> }) {
-  const { org } = useSession();
+  const { me, org } = useSession();
   const queries = useQueryClient();
   const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
   const mayChange = org.permissions.includes('setting:write');
@@ -65,6 +72,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       memberSecrets: values.memberSecrets,
       confirmation: values.confirmation,
       fourEyes: values.fourEyes,
+      analytics: values.analytics,
       ...(ownsPrompts ? { promptLogDays: values.keepsPrompts ? Number(values.promptLogDays) : null } : {}),
     }),
     send: (body, version) => api.updateOrgSettings({ org: org.id, body, ifMatch: version }),
@@ -169,6 +177,18 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       {settings.promptLogDays !== null && org.permissions.includes('prompt-log:read') ? (
         <a href={`/api/v1/orgs/${org.id}/prompt-log/export`} download className="self-start text-sm text-accent hover:underline">
           Export what is kept
+        </a>
+      ) : null}
+      <Checkbox
+        label="Share usage data"
+        hint={usageHint(me.analytics.host)}
+        disabled={!mayChange || (me.analytics.host === null && !values.analytics)}
+        checked={values.analytics}
+        onChange={(analytics) => form.set('analytics', analytics)}
+      />
+      {settings.analytics && me.analytics.host !== null && mayChange ? (
+        <a href={`/api/v1/orgs/${org.id}/analytics/waiting`} target="_blank" rel="noreferrer" className="self-start text-sm text-accent hover:underline">
+          Show what waits to be sent
         </a>
       ) : null}
       <VersionedFailure failure={form.failure} what="the settings" reread={() => void reread().then((read) => read && form.take(read))} />

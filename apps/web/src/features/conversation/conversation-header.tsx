@@ -6,6 +6,7 @@ import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
+import { useReport } from '../analytics/use-report.ts';
 import { AskingChoices } from '../approval/asking-choices.tsx';
 import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
@@ -27,6 +28,7 @@ export function ConversationHeader() {
   const { stop, pause, resume } = useLifecycle();
   const [, setTab] = useAddressValue('tab');
   const { org } = useSession();
+  const report = useReport();
   const target = { org: orgId, conversation: conversation.id };
   useEffect(() => {
     document.title = `${title} · Slipway`;
@@ -93,7 +95,11 @@ export function ConversationHeader() {
             </a>
           </MenuItem>
           <MenuItem asChild>
-            <a href={downloadUrls.downloadTrajectory(target)} download={`${conversation.id}.json`}>
+            <a
+              href={downloadUrls.downloadTrajectory(target)}
+              download={`${conversation.id}.json`}
+              onClick={() => report({ name: 'download_trajectory_button_clicked' })}
+            >
               <Download aria-hidden /> Download the trajectory
             </a>
           </MenuItem>

@@ -13,7 +13,7 @@ import { useStored } from '../../browser/stored.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
-import { EXAMPLES } from './examples.ts';
+import { ExampleTasks } from './example-tasks.tsx';
 import { HowFar } from './how-far.tsx';
 import { RepositoryFields } from './repository-fields.tsx';
 
@@ -134,14 +134,7 @@ export function Composer() {
           <p className="break-words">{[failure.detail, failure.nextStep].filter(Boolean).join(' ')}</p>
         </div>
       ) : null}
-      <fieldset className="flex flex-wrap gap-2">
-        <legend className="sr-only">Example tasks</legend>
-        {EXAMPLES.map((example) => (
-          <Button key={example.label} size="small" onClick={() => change({ prompt: example.prompt })}>
-            {example.label}
-          </Button>
-        ))}
-      </fieldset>
+      <ExampleTasks choose={(prompt) => change({ prompt })} />
     </form>
   );
 }

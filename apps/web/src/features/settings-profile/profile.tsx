@@ -1,5 +1,6 @@
 'use client';
 import { Badge, Section } from '@slipway/ui';
+import { UsageDataField } from '../analytics/usage-data-field.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useMe } from '../session/me.ts';
@@ -30,6 +31,11 @@ export function Profile() {
       </Section>
       <Section title="Appearance">
         <ThemeField />
+      </Section>
+      <Section title="Privacy" description="Whether those who run this installation may see how you use it. Off until you turn it on.">
+        <QueryPanel query={settings} label="Your settings">
+          {(data) => <UsageDataField settings={data} />}
+        </QueryPanel>
       </Section>
     </Page>
   );

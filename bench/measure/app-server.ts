@@ -16,8 +16,10 @@ export interface AppServers {
   readonly replicas: readonly ServiceProcess[];
   readonly cookie: string;
   readonly orgId: string;
-  /** A conversation whose sandbox may write: started, epoch 1. */
-  conversation(): Promise<Producer>;
+  /** One more process on the same database, not among `replicas`; the caller stops it. `entry` is a file to start in place of the built one. */
+  another(more?: Readonly<Record<string, string>>, entry?: string): Promise<ServiceProcess>;
+  /** A conversation whose sandbox may write: started, epoch 1. Its batches go to `server` [the first replica]. */
+  conversation(server?: ServiceProcess): Promise<Producer>;
   stop(): Promise<void>;
 }
 
@@ -69,7 +71,8 @@ export async function startAppServers(replicaCount = 1, more: Readonly<Record<st
       replicas,
       orgId,
       cookie: `keycloak_auth=${await new SessionCookie(SECRET).sign('ses_bench', expires)}`,
-      conversation: async () => {
+      another: (own = {}, entry) => startService('app-server', { ...env, ...own }, entry === undefined ? {} : { entry }),
+      conversation: async (server = replicas[0] as ServiceProcess) => {
         const id = randomUUID();
         await owner.query(
           `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, epoch, attempt, status, start_status, sandbox_status, status_state)
@@ -77,7 +80,7 @@ export async function startAppServers(replicaCount = 1, more: Readonly<Record<st
           [id, orgId],
         );
         const authorization = `Bearer ${await new IngestTokens(SECRET).sign({ org: orgId, conversation: id, epoch: 1 }, 3_600)}`;
-        const pool = new Pool((replicas[0] as ServiceProcess).url, { connections: 1 });
+        const pool = new Pool(server.url, { connections: 1 });
         pools.push(pool);
         let sent = 0;
         return {

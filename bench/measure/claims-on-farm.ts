@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Pool } from 'undici';
 import { commitFloor, loopbackFloor, pacedFloor } from './floor.ts';
 import { QUICK } from './quick.ts';
-import { type ServiceProcess, startScript } from './service-process.ts';
+import { type ServiceProcess, startScript, startScriptWith } from './service-process.ts';
 
 const API_KEY = 'a service key of the bench, long enough';
 
@@ -25,8 +25,18 @@ export interface ClaimsOnFarm {
   stop(): Promise<void>;
 }
 
+/** How runtime-api is started: a bundle of `runtime-api-on-farm.ts` in place of it, with variables. */
+export interface ApiStart {
+  readonly entry?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** @param connections of the callers; each has one claim under way at a time. @throws Error on a server of Postgres that does not wait for its disk. */
-export async function startClaimsOnFarm(stock: number, connections: number): Promise<ClaimsOnFarm> {
+export async function startClaimsOnFarm(
+  stock: number,
+  connections: number,
+  { entry = './runtime-api-on-farm.ts', env = {} }: ApiStart = {},
+): Promise<ClaimsOnFarm> {
   const database = await createTestDatabase();
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -54,7 +64,7 @@ export async function startClaimsOnFarm(stock: number, connections: number): Pro
       },
     ],
   };
-  const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
+  const api = await startScriptWith({ env }, entry, JSON.stringify(given));
   const callers = new Pool(api.url, { connections });
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
   return {

@@ -24,7 +24,7 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const port = await freePort();
   const metricsPort = await freePort();
-  const entry = path.join(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
+  const entry = path.resolve(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
   const running = startProcess(
     process.execPath,
     [entry],
@@ -47,9 +47,18 @@ export function startScript(file: string, ...argv: readonly string[]): Promise<S
 }
 
 /** As `startScript`, with options of Node such as the size of its heap. */
-export async function startLimitedScript(options: readonly string[], file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+export function startLimitedScript(options: readonly string[], file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+  return startScriptWith({ options }, file, ...argv);
+}
+
+/** As `startScript`, with options of Node and variables. `file` may be a whole path. */
+export async function startScriptWith(
+  { options = [], env = {} }: { readonly options?: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+  file: string,
+  ...argv: readonly string[]
+): Promise<ServiceProcess> {
   const port = await freePort();
-  const running = startProcess(process.execPath, [...options, fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], {});
+  const running = startProcess(process.execPath, [...options, fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], env);
   const url = `http://127.0.0.1:${port}`;
   try {
     await waitForHttp(url, running);

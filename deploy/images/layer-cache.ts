@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Layer } from './layer.ts';
 
 /** Days that what nobody used stays. An archive is as large as its layers together, and made of them in two seconds. */
-const KEPT_DAYS = { layers: 14, archives: 1 } as const;
+const KEPT_DAYS = { layers: 14, archives: 1, datadog: 14 } as const;
 
 /** Outside of the checkout, so that checkouts share it and `git clean` costs no download. */
 export function imageCacheFolder(): string {
@@ -51,7 +51,7 @@ export class LayerCache {
       const { mtimeMs } = await stat(place).catch(() => ({ mtimeMs: now }));
       if (now - mtimeMs > days * 86_400_000) await rm(place, { recursive: true, force: true });
     };
-    for (const kind of ['layers', 'archives'] as const) {
+    for (const kind of ['layers', 'archives', 'datadog'] as const) {
       for (const name of await readdir(path.join(this.folder, kind)).catch(() => [])) await old(path.join(this.folder, kind, name), KEPT_DAYS[kind]);
     }
     for (const name of await readdir(this.folder).catch(() => [])) if (name.startsWith('work-')) await old(path.join(this.folder, name), 1);

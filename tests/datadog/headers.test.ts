@@ -84,19 +84,24 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     const agent = await TestAgent.start();
     if ('lack' in agent) return test.skip(agent.lack);
     try {
-      const { url, child, lines } = await start(bundles.environment('app-server', agent.url, 0));
+      const { url, child, lines } = await start({ ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true' });
       const answer = await fetch(`${url}/call/fetch?to=${peerUrl()}`, {
         headers: { ...CLICK, traceparent: `${CLICK.traceparent}, 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, baggage: `a=${'x'.repeat(10_000)}` },
       });
       expect(answer.status).toBe(200);
       await fetch(`${url}/fail?code=of-a-sign-in`, { headers: { 'user-agent': 'of-a-user', traceparent: `00-${'2'.repeat(32)}-${'3'.repeat(16)}-01` } });
+      await fetch(`${url}/job`);
       expect(await stopped(child)).toBe(0);
       expect(lines()).toContain(`"trace_id":"${TRACE}"`);
+      // The images have no profiler, and say so.
+      expect(lines()).toContain('"service":"app-server","message":"profiling is on, and this image has no profiler');
       const spans = await agent.spans();
       const decided = Object.fromEntries(spans.map(({ name, meta, metrics }) => [`${name} ${meta['http.route'] ?? ''}`, metrics['_sampling_priority_v1']]));
       // Rejected ones come only to be counted; a failure is kept whatever the rate.
       expect(decided['fastify.request /call/:client'] ?? 0).toBe(0);
       expect(decided['fastify.request /fail']).toBe(2);
+      expect(decided['fastify.request /job']).toBe(2);
+      expect(spans.find(({ name }) => name === 'job')).toMatchObject({ error: 1, meta: { 'error.type': 'TypeError', 'slipway.kind': 'test' } });
       for (const { meta } of spans) expect(JSON.stringify(meta)).not.toMatch(/mallory|xxxx|a prompt|of-a-sign-in|of-a-user|\.js:\d|stranger/);
     } finally {
       agent.stop();

@@ -1,6 +1,6 @@
 // A small service with our tracing, for the tests of this folder: it is bundled as the apps are, and started with and without a tracer.
 import http from 'node:http';
-import { createLogger, flushTraces, GracefulStop, traceHeaders, useTracing } from '@slipway/telemetry';
+import { createLogger, flushTraces, GracefulStop, inSpan, traceHeaders, useTracing } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import Fastify from 'fastify';
@@ -26,6 +26,11 @@ server.get<{ Params: { client: string }; Querystring: { to: string } }>('/call/:
   const call = CLIENTS[params.client];
   await call?.(`${query.to}/peer`, { ...traceHeaders() });
   await call?.(`${query.to}/stranger`, {});
+  return {};
+});
+/** A job that fails although its request is answered. */
+server.get('/job', async () => {
+  await inSpan('job', { attributes: { 'slipway.kind': 'test' } }, () => Promise.reject(new TypeError('a prompt of a user'))).catch(() => {});
   return {};
 });
 server.get('/fail', async () => {

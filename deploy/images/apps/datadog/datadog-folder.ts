@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
@@ -27,7 +27,12 @@ export async function datadogFolder(signal: AbortSignal, cache = imageCacheFolde
   const [list, ...own] = await Promise.all([LIST, ...OWN.map((name) => path.join(import.meta.dirname, name))].map((file) => readFile(file)));
   const key = createHash('sha256').update(JSON.stringify([list, ...own].map((content) => content?.toString('base64')))).digest('hex'); // biome-ignore format: one thought
   const place = path.join(cache, 'datadog', key.slice(0, 20));
-  if (existsSync(place)) return place;
+  if (existsSync(place)) {
+    // As layers of the cache are: what nobody uses goes.
+    const now = new Date();
+    await utimes(place, now, now);
+    return place;
+  }
   await mkdir(path.dirname(place), { recursive: true });
   const draft = await mkdtemp(`${place}-`);
   try {

@@ -13,9 +13,10 @@ async function start() {
     // Node publishes this before any listener sees the request, dd-trace's own among them.
     subscribe('http.server.request.start', ({ request }) => decideAtTheEdge(request.headers, request.url ?? '/', sampleRate));
   }
+  const require = createRequire(import.meta.url);
+  turnProfilerOffWithoutOne(require);
   await import('dd-trace/initialize.mjs');
   const { default: tracer } = await import('dd-trace');
-  const require = createRequire(import.meta.url);
 
   // Headers of outgoing requests are written by libs/telemetry, to peers of ours and to nobody else.
   const client = { propagationBlocklist: [() => true] };
@@ -48,4 +49,17 @@ async function start() {
     keepTag: 'manual.keep',
     flush: (done) => exporter.flush(done),
   };
+}
+
+/** The profiler is native code that our images have not. Says so in a line as the service's own are, since dd-trace would say nothing. */
+function turnProfilerOffWithoutOne(require) {
+  if (process.env.DD_PROFILING_ENABLED !== 'true') return;
+  try {
+    require.resolve('@datadog/pprof');
+  } catch {
+    process.env.DD_PROFILING_ENABLED = 'false';
+    const service = String(process.env.DD_SERVICE).replace(/^slipway-/, '');
+    const message = 'profiling is on, and this image has no profiler; see docs/operate/datadog.md';
+    process.stdout.write(`${JSON.stringify({ severity: 'WARNING', timestamp: new Date().toISOString(), service, message })}\n`);
+  }
 }

@@ -88,7 +88,8 @@ describe('the bundled services with dd-trace', { timeout: 300_000, skip: 'lack' 
     expect(seen).toEqual(
       new Set([
         ...['app-server fastify.request fastify', 'app-server pg.query pg', 'app-server http.request fetch'],
-        ...['worker conversation job', 'worker bullmq.processJob bullmq', 'worker pg.query pg', 'worker undici.request undici'],
+        ...['worker conversation job', 'worker start sandbox', 'worker start workspace', 'worker start agent'],
+        ...['worker bullmq.processJob bullmq', 'worker pg.query pg', 'worker undici.request undici'],
         ...['runtime-api fastify.request fastify', 'runtime-api pg.query pg'],
       ]),
     );

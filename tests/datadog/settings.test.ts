@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import { applySettings, decideAtTheEdge, maskSpans, rateOfPath, samplingRules } from '../../deploy/images/apps/datadog/settings.mjs';
+import { applySettings, decideAtTheEdge, isKept, maskSpans, rateOfPath, samplingRules } from '../../deploy/images/apps/datadog/settings.mjs';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -21,8 +21,16 @@ describe('settings of dd-trace', () => {
       0, 0, 0, 0.01, 0.3,
     ]);
     const rules = samplingRules(0.3);
-    expect(rules.at(-1)).toEqual({ sample_rate: 0.3 });
-    expect(rules.filter(({ sample_rate }) => sample_rate === 0).every(({ discard }) => discard)).toBe(true);
+    expect(rules.at(-1)).toEqual({ sample_rate: 0.3, discard: true });
+    // What is not sampled is not sent to be counted either.
+    expect(rules.every(({ discard }) => discard)).toBe(true);
+    expect([2, 1, 0, -1, undefined].map((priority) => isKept([{ metrics: priority === undefined ? {} : { _sampling_priority_v1: priority } }]))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+    ]);
     expect(rules.map(({ name }) => name)).toEqual(expect.arrayContaining(['pg.*', 'http.request']));
   });
 });

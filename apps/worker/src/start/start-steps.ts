@@ -5,6 +5,7 @@ import type { Runtime, StartConversationRequest } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { settingsOfMode } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
+import { inSpan } from '@slipway/telemetry';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
@@ -78,14 +79,14 @@ export class StartSteps {
     // The key is asked for while the workspace is made; a failure waits until it is needed.
     const model = this.models.access(held.row, signal);
     model.catch(() => {});
-    const { agent, root, shown } = await this.sandbox(held, attempt, signal);
+    const { agent, root, shown } = await inSpan('start sandbox', {}, () => this.sandbox(held, attempt, signal));
     const plan: WorkspacePlan = {
       directory: `${root.replace(/\/+$/, '')}/${held.row.repository === null ? 'project' : repositoryName(held.row.repository)}`,
       repository: held.row.repository,
       branch: held.row.branch,
     };
-    const { report, variables } = await this.workspace(held, attempt, agent, plan, shown, signal);
-    await this.conversation(held, attempt, agent, plan, report, variables, model, signal);
+    const { report, variables } = await inSpan('start workspace', {}, () => this.workspace(held, attempt, agent, plan, shown, signal));
+    await inSpan('start agent', {}, () => this.conversation(held, attempt, agent, plan, report, variables, model, signal));
     await attempt.ready();
   }
 

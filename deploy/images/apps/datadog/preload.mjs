@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import { applySettings, decideAtTheEdge, maskSpans } from './settings.mjs';
+import { applySettings, decideAtTheEdge, isKept, maskSpans } from './settings.mjs';
 
 // Probes, jobs and child processes inherit NODE_OPTIONS; they are no service.
 if (isMainThread && /[\\/]main\.js$/.test(process.argv[1] ?? '')) await start();
@@ -15,6 +15,8 @@ async function start() {
   }
   const require = createRequire(import.meta.url);
   turnProfilerOffWithoutOne(require);
+  // Else it sends counters of its own StatsD client every ten seconds, of which we send nothing.
+  require('dd-trace/packages/dd-trace/src/dogstatsd').CustomMetrics.prototype.flush = (done) => done?.();
   await import('dd-trace/initialize.mjs');
   const { default: tracer } = await import('dd-trace');
 
@@ -39,6 +41,7 @@ async function start() {
   if (typeof exporter?.export !== 'function') return;
   const send = exporter.export.bind(exporter);
   exporter.export = (spans) => {
+    if (!isKept(spans)) return;
     maskSpans(spans);
     send(spans);
   };

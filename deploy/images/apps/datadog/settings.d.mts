@@ -1,6 +1,7 @@
 /** A span as an exporter gets it. */
 export interface SentSpan {
   readonly meta: Record<string, string>;
+  readonly metrics?: Readonly<Record<string, number>>;
   span_events?: unknown;
 }
 export interface SamplingRule {
@@ -12,5 +13,6 @@ export interface SamplingRule {
 export function samplingRules(sampleRate: number): readonly SamplingRule[];
 export function rateOfPath(path: string, sampleRate: number): number;
 export function applySettings(env: Record<string, string | undefined>): number;
+export function isKept(spans: readonly Pick<SentSpan, 'metrics'>[]): boolean;
 export function maskSpans(spans: readonly SentSpan[]): void;
 export function decideAtTheEdge(headers: Record<string, string | string[] | undefined>, url: string, sampleRate: number, random?: () => number): void;

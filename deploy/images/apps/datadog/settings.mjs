@@ -57,15 +57,22 @@ function rateOf(text) {
 /** Rules of sampling in dd-trace's form, for traces that begin here. A path that has no rate is told by its tag: the route is not known yet when the decision falls. */
 export function samplingRules(sampleRate) {
   return [
-    ...BY_PATH.map(({ path, rate }) => ({ tags: { 'http.url': `*${path}*` }, sample_rate: rate, ...(rate === 0 ? { discard: true } : {}) })),
-    ...POLLS.map((name) => ({ name, sample_rate: 0, discard: true })),
+    ...BY_PATH.map(({ path, rate }) => ({ tags: { 'http.url': `*${path}*` }, sample_rate: rate })),
+    ...POLLS.map((name) => ({ name, sample_rate: 0 })),
     { sample_rate: sampleRate },
-  ];
+    // Otherwise the agent gets every trace, to count it and throw it away: nine of ten spans would be written and sent for what /metrics says already.
+  ].map((rule) => ({ ...rule, discard: true }));
 }
 
 /** Share of a path's requests of which the trace is sent. */
 export function rateOfPath(path, sampleRate) {
   return BY_PATH.find((one) => path.includes(one.path))?.rate ?? sampleRate;
+}
+
+/** Whether an exporter gets these spans of one trace for more than to count them: the decision came with the request, or was made for a failure. */
+export function isKept(spans) {
+  const priority = spans[0]?.metrics?.['_sampling_priority_v1'];
+  return priority === undefined || priority > 0;
 }
 
 /** Fills in what `env` has not; answers the sample rate. */

@@ -3,8 +3,8 @@ import type { PoolClient } from '@slipway/db/sql';
 import { EVENT_ALLOWED } from './consents.js';
 import { analyticsEventId } from './event-id.js';
 
-/** Most events that wait. Beyond it nothing is made from the log until some were sent, and what the page reports is dropped. */
-export const MAX_WAITING = 50_000;
+/** Most events that wait, under 20 MiB with their indexes. Beyond it nothing is made from the log until some were sent, and what the page reports is dropped. */
+export const MAX_WAITING = 30_000;
 
 export interface MadeEvent {
   readonly event: AnalyticsEvent;
@@ -27,17 +27,14 @@ export interface StoredEvent {
 /**
  * Puts events into the outbox that organization and user allow now; the others are gone. In the caller's transaction.
  * @returns how many are new there.
- * @throws ZodError for a property that the catalogue does not have: a defect of the caller.
+ * A property that the catalogue refuses takes its event with it: no log is read again and again for the sake of one.
  */
 export async function keepEvents(client: PoolClient, orgId: string, events: readonly MadeEvent[]): Promise<number> {
   if (events.length === 0) return 0;
-  const rows = events.map(({ event, source, userId, at }) => ({
-    id: analyticsEventId(source, event.name),
-    user_id: userId,
-    name: event.name,
-    at,
-    properties: ANALYTICS_EVENTS[event.name].parse(event.properties),
-  }));
+  const rows = events.flatMap(({ event: { name, properties }, source, userId, at }) => {
+    const read = ANALYTICS_EVENTS[name].safeParse(properties);
+    return read.success ? [{ id: analyticsEventId(source, name), user_id: userId, name, at, properties: read.data }] : [];
+  });
   const { rowCount } = await client.query({
     name: 'keep-analytics-events',
     text: `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties)

@@ -78,8 +78,8 @@ export class AccountService {
     const allowed = settings.analytics === true;
     const update = {
       text: `UPDATE app.user_account SET settings = $3, settings_version = settings_version + 1,
-               analytics_since = CASE WHEN $4 THEN coalesce(analytics_since, $5) END WHERE id = $1 AND settings_version = $2`,
-      values: [userId, version, JSON.stringify(settings), allowed, this.clock.now()],
+               analytics_since = CASE WHEN $4 THEN coalesce(analytics_since, now()) END WHERE id = $1 AND settings_version = $2`,
+      values: [userId, version, JSON.stringify(settings), allowed],
     };
     if (allowed || before.analytics !== true) return (await this.pool.query(update)).rowCount === 1;
     return asSystem(this.pool, 'slipway_app_system', 'a user allows no analytics', async (client) => {

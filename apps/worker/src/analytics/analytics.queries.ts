@@ -53,7 +53,7 @@ export async function auditLines(client: PoolClient, orgId: string, after: numbe
   const { rows } = await client.query<Omit<AuditLine, 'seq'> & { seq: string }>({
     name: 'analytics-audit-lines',
     text: `SELECT c.seq, a.id, a.created_at AS at, a.actor_kind AS "actorKind", a.actor_id AS "actorId", a.via_key IS NOT NULL AS "viaKey", a.action, a.target, a.detail,
-             CASE WHEN a.action IN ('conversation.approve', 'conversation.reject') AND a.target ~ '^[0-9a-f-]{36}$' THEN
+             CASE WHEN a.action IN ('conversation.approve', 'conversation.reject') AND a.target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
                extract(epoch FROM a.created_at - (SELECT max(e.created_at) FROM app.event e WHERE e.org_id = $1 AND e.conversation_id = a.target::uuid
                  AND e.kind = 'SecurityAnalysisEvent' AND e.created_at <= a.created_at))::float8 END AS waited
            FROM app.audit_chain c JOIN app.audit_entry a ON a.id = c.entry_id AND a.org_id = $1
@@ -172,9 +172,10 @@ export async function changedLines(client: PoolClient, orgId: string, id: string
 
 /** JSON that Postgres can read although a sandbox wrote it: `\\u` escapes of NUL and half pairs are refused by its functions. */
 const EVENT = `replace(e.event::text, '\\u', '/u')::json`;
-/** Longest piece of an event that leaves the database. Bytes. */
-const MAX_PIECE = 20_000;
-const piece = (expression: string): string => `CASE WHEN octet_length((${expression})::text) <= ${MAX_PIECE} THEN ${expression} END`;
+/** Longest piece of an event that leaves the database; the value is of a few short fields. Bytes. */
+const MAX_PIECE = 200;
+const MAX_VALUE = 2_000;
+const piece = (expression: string, bytes = MAX_PIECE): string => `CASE WHEN octet_length((${expression})::text) <= ${bytes} THEN ${expression} END`;
 const VALUE = `CASE x.key::text
     WHEN '"execution_status"' THEN x.value
     WHEN '"start_task"' THEN json_build_object('status', x.value->'status', 'state', x.value->'state', 'code', x.value->'code')
@@ -189,7 +190,7 @@ export async function logLines(client: PoolClient, orgId: string, id: string, af
   const { rows } = await client.query<Omit<LogLine, 'seq'> & { seq: string }>({
     name: 'analytics-log-lines',
     text: `SELECT e.seq, e.event_id AS "eventId", e.created_at AS at, e.kind, e.producer_seq IS NULL AS platform, ${piece('x.source')} AS source,
-             ${piece("x.observation->'is_error'")} AS failed, ${piece('x.code')} AS code, ${piece('x.key')} AS key, ${piece(VALUE)} AS value
+             ${piece("x.observation->'is_error'")} AS failed, ${piece('x.code')} AS code, ${piece('x.key')} AS key, ${piece(VALUE, MAX_VALUE)} AS value
            FROM app.event e CROSS JOIN LATERAL json_to_record(${EVENT}) AS x(source json, code json, key json, value json, observation json)
            WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.seq > $3 AND e.seq <= $4 AND e.kind = ANY ($5) ORDER BY e.seq`,
     values: [orgId, id, after, upto, KINDS],

@@ -58,7 +58,10 @@ const MAX_EVENTS = 1_000;
 /** Pull requests of a conversation that are remembered. */
 const MAX_PULL_REQUESTS = 100;
 
-const Stats = z.object({ cost: z.number().nonnegative().catch(0), prompt: z.number().nonnegative().catch(0), completion: z.number().nonnegative().catch(0) });
+/** Beyond it a number is no cost and no count, but something that a sandbox made up. */
+const MAX_NUMBER = 1e9;
+const Amount = z.number().min(0).max(MAX_NUMBER).catch(0);
+const Stats = z.object({ cost: Amount, prompt: Amount, completion: Amount });
 const StartUpdate = z.object({ status: z.enum(START_STATUSES), state: z.string(), code: z.enum(ERROR_CODES).optional().catch(undefined) });
 const PullRequestUpdate = z.object({
   id: z.string().max(100),
@@ -186,7 +189,7 @@ class Reader {
     if (read === undefined) return;
     const { state } = this;
     state.cost = Math.max(state.cost, read.cost);
-    state.tokens = Math.min(Number.MAX_SAFE_INTEGER, Math.max(state.tokens, Math.round(read.prompt + read.completion)));
+    state.tokens = Math.max(state.tokens, Math.round(read.prompt + read.completion));
     if (state.run !== null) state.run.steps += 1;
   }
 

@@ -76,7 +76,10 @@ export class EventMaker {
     if ((await system(pool, 'waiting analytics events', countWaiting)) >= MAX_WAITING) return;
     for (const orgId of await orgsToRead(pool, MAX_ORGS)) {
       signal.throwIfAborted();
-      await this.readOrg(orgId);
+      await this.readOrg(orgId).catch((error: unknown) => {
+        signal.throwIfAborted();
+        this.options.logger.warn({ err: error, org_id: orgId }, 'analytics events of an organization not made, will retry');
+      });
     }
     await this.readConversations(signal);
   }

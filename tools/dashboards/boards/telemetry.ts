@@ -24,6 +24,13 @@ export const telemetry: Board = {
       lines('Rounds that failed', 'operations', rate('trace_export_failures_total')),
     ),
     row(
+      'Analytics events',
+      lines('Waiting to be sent', 'number', gauge('max', 'analytics_backlog'), {
+        note: 'Nothing is lost while it grows, up to 30,000. Always 0 where no PostHog is configured.',
+      }),
+      lines('Given to the receiver, by its answer', 'operations', rate('analytics_sent_total', { by: ['result'] })),
+    ),
+    row(
       'Metrics',
       lines('Time of a scrape', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), { grafanaOnly: true }),
       lines('Series of each app', 'number', pair(`sum by (job) (scrape_samples_scraped{${ofApps}})`, '', ['job']), {

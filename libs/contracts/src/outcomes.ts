@@ -95,6 +95,8 @@ export const OutcomeFigures = z.object({
   humanCommits: z.object({ none: Count, some: Count, unknown: Count }),
   reverted: AfterMerge,
   edited: AfterMerge,
+  /** Either of the two. */
+  revertedOrEdited: AfterMerge,
   /** Decimal: the sum of `cost`. Calls of models without a known price count nothing. */
   costUsd: z.string(),
   /** Decimals. */

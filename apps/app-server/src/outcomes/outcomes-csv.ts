@@ -11,7 +11,7 @@ const DIMENSIONS = {
   source: [['source'], (row: OutcomeRow) => [row.source]],
 } as const;
 
-const afterColumns = (name: 'reverted' | 'edited'): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
+const afterColumns = (name: string, field: 'reverted' | 'edited' | 'revertedOrEdited'): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
   (
     [
       ['', 'found'],
@@ -21,7 +21,7 @@ const afterColumns = (name: 'reverted' | 'edited'): ReadonlyArray<readonly [stri
       ['_pending', 'pending'],
       ['_early', 'foundEarly'],
     ] as const satisfies ReadonlyArray<readonly [string, keyof AfterMerge]>
-  ).map(([suffix, field]) => [`${name}${suffix}`, (of) => of[name][field]]);
+  ).map(([suffix, figure]) => [`${name}${suffix}`, (of) => of[field][figure]]);
 const waitColumns = (name: 'start' | 'approval' | 'review'): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
   (
     [
@@ -44,8 +44,9 @@ const FIGURES: ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> = 
   ['merged_without_human_commits', (of) => of.humanCommits.none],
   ['merged_with_human_commits', (of) => of.humanCommits.some],
   ['merged_human_commits_unknown', (of) => of.humanCommits.unknown],
-  ...afterColumns('reverted'),
-  ...afterColumns('edited'),
+  ...afterColumns('reverted', 'reverted'),
+  ...afterColumns('edited', 'edited'),
+  ...afterColumns('reverted_or_edited', 'revertedOrEdited'),
   ['cost_usd', (of) => of.costUsd],
   ['cost_agent_usd', (of) => of.cost.agentUsd],
   ['cost_retries_usd', (of) => of.cost.retriesUsd],

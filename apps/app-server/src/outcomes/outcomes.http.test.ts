@@ -177,6 +177,7 @@ describe('GET /orgs/{org}/outcomes', { timeout: 180_000 }, () => {
           },
           reverted: { ...counts, share: ratio(counts.found, counts.settled) },
           edited: afterCounts(merged.map((each) => facts(each, each.edited))),
+          revertedOrEdited: afterCounts(merged.map((each) => facts(each, each.reverted || each.edited))),
         });
         const { start, approval, review } = total.total.waits;
         expect([start.count, start.totalMs, approval.count, approval.totalMs, review.count]).toEqual([

@@ -27,6 +27,7 @@ export interface OutcomeSums {
   readonly human_unknown: number;
   readonly reverted: AfterSums;
   readonly edited: AfterSums;
+  readonly either: AfterSums;
   readonly cost: string;
   readonly agent: string;
   readonly retries: string;
@@ -80,7 +81,8 @@ const FACTS = `
       lower(o.host || '/' || o.repository) AS repository, coalesce(m.model, '') AS model, m.source, o.state,
       CASE WHEN o.first_review_at IS NOT NULL AND o.ready_at IS NOT NULL THEN greatest(0, (extract(epoch FROM o.first_review_at - o.ready_at) * 1000)::bigint) END AS review_ms,
       CASE WHEN o.state = 'merged' THEN CASE WHEN o.human_commits IS NULL THEN 'unknown' WHEN o.human_commits = 0 THEN 'none' ELSE 'some' END END AS human,
-      ${after('o.reverted_at', 'o.reverts_read')} AS reverted, ${after('o.edited_at', 'o.edits_read')} AS edited
+      ${after('o.reverted_at', 'o.reverts_read')} AS reverted, ${after('o.edited_at', 'o.edits_read')} AS edited,
+      ${after('coalesce(o.reverted_at, o.edited_at)', '(o.reverts_read AND o.edits_read)')} AS either
     FROM app.pull_request_outcome o LEFT JOIN app.conversation_outcome m ON m.org_id = o.org_id AND m.conversation_id = o.conversation_id
     WHERE o.org_id = $1 AND o.begun_at >= $2::date::timestamp AT TIME ZONE 'UTC' AND o.begun_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC'
       AND ($4::text IS NULL OR m.user_id = $4) AND ($5::text IS NULL OR lower(o.host || '/' || o.repository) = lower($5))
@@ -105,12 +107,12 @@ const FACTS = `
       AND NOT EXISTS (SELECT 1 FROM app.pull_request_work w WHERE w.org_id = $1 AND w.conversation_id = m.conversation_id)
   ), facts AS (
     SELECT s.day, s.user_id, s.user_label, s.repository, s.model, s.source, s.counts, CASE WHEN s.counts THEN s.turns END AS turns, CASE WHEN s.counts THEN s.failed_turns END AS failed_turns,
-      CASE WHEN s.counts THEN s.start_wait_ms END AS start_ms, NULL::bigint AS approval_ms, NULL::bigint AS review_ms, NULL::text AS state, NULL::text AS human, NULL::text AS reverted, NULL::text AS edited,
+      CASE WHEN s.counts THEN s.start_wait_ms END AS start_ms, NULL::bigint AS approval_ms, NULL::bigint AS review_ms, NULL::text AS state, NULL::text AS human, NULL::text AS reverted, NULL::text AS edited, NULL::text AS either,
       s.retries, s.failed_turns_cost, CASE WHEN s.is_reverted THEN 0 ELSE s.agent END AS agent, CASE WHEN s.is_reverted THEN s.agent ELSE 0 END AS reverted_cost FROM shares s
     UNION ALL
-    SELECT p.day, p.user_id, p.user_label, p.repository, p.model, p.source, false, NULL, NULL, NULL, NULL, p.review_ms, p.state, p.human, p.reverted, p.edited, NULL, NULL, NULL, NULL FROM pulls p
+    SELECT p.day, p.user_id, p.user_label, p.repository, p.model, p.source, false, NULL, NULL, NULL, NULL, p.review_ms, p.state, p.human, p.reverted, p.edited, p.either, NULL, NULL, NULL, NULL FROM pulls p
     UNION ALL
-    SELECT s.day, s.user_id, s.user_label, s.repository, s.model, s.source, false, NULL, NULL, NULL, w.ms, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT s.day, s.user_id, s.user_label, s.repository, s.model, s.source, false, NULL, NULL, NULL, w.ms, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM shares s CROSS JOIN LATERAL unnest(s.approval_waits_ms) w(ms) WHERE s.counts
   )`;
 
@@ -124,7 +126,7 @@ const COST = 'coalesce(sum(f.retries + f.failed_turns_cost + f.agent + f.reverte
 const SUMS = `${count('f.counts')} AS conversations, coalesce(sum(f.turns), 0)::int AS turns, coalesce(sum(f.failed_turns), 0)::int AS failed_turns, count(f.state)::int AS published,
   ${count(`f.state = 'open'`)} AS open, ${count(`f.state = 'closed'`)} AS closed, ${count(`f.state = 'merged'`)} AS merged,
   ${count(`f.human = 'none'`)} AS human_none, ${count(`f.human = 'some'`)} AS human_some, ${count(`f.human = 'unknown'`)} AS human_unknown,
-  ${afterSums('reverted')} AS reverted, ${afterSums('edited')} AS edited, trim_scale(${COST})::text AS cost, ${sum('agent')} AS agent, ${sum('retries')} AS retries,
+  ${afterSums('reverted')} AS reverted, ${afterSums('edited')} AS edited, ${afterSums('either')} AS either, trim_scale(${COST})::text AS cost, ${sum('agent')} AS agent, ${sum('retries')} AS retries,
   ${sum('failed_turns_cost')} AS failed_turns_cost, ${sum('reverted_cost')} AS reverted_cost,
   ${waitSums('start_ms')} AS start_wait, ${waitSums('approval_ms')} AS approval_wait, ${waitSums('review_ms')} AS review_wait`;
 

@@ -107,6 +107,7 @@ function figuresOf(sums: OutcomeSums): OutcomeFigures {
     humanCommits: { none: sums.human_none, some: sums.human_some, unknown: sums.human_unknown },
     reverted: afterMerge(sums.reverted),
     edited: afterMerge(sums.edited),
+    revertedOrEdited: afterMerge(sums.either),
     costUsd: sums.cost,
     cost: { agentUsd: sums.agent, retriesUsd: sums.retries, failedTurnsUsd: sums.failed_turns_cost, revertedUsd: sums.reverted_cost },
     costPerMergedUsd: perPiece(sums.cost, merged),

@@ -5,8 +5,10 @@ import type { Bounded, HostCommit, RepositoryHistory } from './code-host.js';
 import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
 
-/** Most commits and files of one pull request that are read: GitHub itself gives 250 commits. */
-export const MAX_PULL_ITEMS = 300;
+/** Most files of one pull request that are read. */
+export const MAX_PULL_FILES = 300;
+/** GitHub gives so many commits of a pull request and says of no more: as many are not all. */
+export const MAX_PULL_COMMITS = 250;
 
 const message = z.string().transform((value) => value.slice(0, 20_000));
 const commit = fields({
@@ -42,12 +44,12 @@ export function historyCalls(
       return { items: items.flatMap(commitOf).filter(({ at }) => at >= since && at <= until), whole };
     },
     pullRequestCommits: async ({ repository, number }) => {
-      const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/commits?verification=false&files=false&`, commit, MAX_PULL_ITEMS);
+      const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/commits?verification=false&files=false&`, commit, MAX_PULL_COMMITS);
       const commits = items.flatMap(commitOf);
-      return { items: oldestFirst ? commits : commits.toReversed(), whole: whole && commits.length === items.length };
+      return { items: oldestFirst ? commits : commits.toReversed(), whole: whole && commits.length === items.length && items.length < MAX_PULL_COMMITS };
     },
     pullRequestFiles: async ({ repository, number }) => {
-      const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/files?`, file, MAX_PULL_ITEMS);
+      const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/files?`, file, MAX_PULL_FILES);
       return {
         items: [...new Set(items.flatMap(({ filename, previous_filename }) => [filename, ...(previous_filename === null ? [] : [previous_filename])]))],
         whole,

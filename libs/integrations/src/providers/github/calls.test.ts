@@ -216,6 +216,7 @@ describe('calls to GitHub', () => {
       [200, full],
       [200, [commit('last', '2026-11-02T11:00:00Z'), commit('early', '2026-11-01T00:00:00Z'), { ...commit('ghost', '2026-11-02T12:00:00Z'), author: null }]],
       [200, full],
+      ...[[200, full] as [number, unknown], [200, full] as [number, unknown], [200, full.slice(50)] as [number, unknown]],
     );
     expect((await calls.pullRequest(place)).mergeCommits).toEqual([]);
     const { moments, mergeCommits } = await calls.pullRequest(place);
@@ -236,6 +237,8 @@ describe('calls to GitHub', () => {
     expect([found.whole, found.items.length, found.items.slice(-2).map(({ sha }) => sha)]).toEqual([true, 102, ['last', 'ghost']]);
     // A bound that is reached is said.
     expect((await history.commits('acme/shop', span, 100)).whole).toBe(false);
+    // GitHub ends its list at 250, and does not say that there are more.
+    expect((await history.pullRequestCommits(place)).whole).toBe(false);
     expect((sent[4] as string[])[1]).toBe(
       '/repos/acme/shop/commits?sha=main&path=a%20b.ts&since=2026-11-02T10:00:00.000Z&until=2026-11-16T10:00:00.000Z&stat=false&verification=false&files=false&per_page=100&limit=100&page=1',
     );

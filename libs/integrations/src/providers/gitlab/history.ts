@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HostCommit, RepositoryHistory } from '../../calls/code-host.js';
-import { MAX_PULL_ITEMS, readPages } from '../../calls/history-calls.js';
+import { MAX_PULL_COMMITS, MAX_PULL_FILES, readPages } from '../../calls/history-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { dateOf, fields, flag, list, moment, name } from '../../reading/fields.js';
 import { part, project } from './paths.js';
@@ -28,14 +28,14 @@ export function gitlabHistory(client: ProviderClient): RepositoryHistory {
     pullRequestCommits: async ({ repository, number }) => {
       const asked = `${project(repository)}/merge_requests/${number}/commits?per_page=${PAGE}`;
       const read = async (page: number) => (await client.call({ method: 'GET', path: `${asked}&page=${page}`, answer: z.array(commit) })).body;
-      const { items, whole } = await readPages(read, { length: PAGE, most: MAX_PULL_ITEMS });
+      const { items, whole } = await readPages(read, { length: PAGE, most: MAX_PULL_COMMITS });
       const commits = items.flatMap(commitOf);
-      return { items: commits.toReversed(), whole: whole && commits.length === items.length };
+      return { items: commits.toReversed(), whole: whole && commits.length === items.length && items.length < MAX_PULL_COMMITS };
     },
     pullRequestFiles: async ({ repository, number }) => {
       const asked = `${project(repository)}/merge_requests/${number}/diffs?per_page=${PAGE}`;
       const read = async (page: number) => (await client.call({ method: 'GET', path: `${asked}&page=${page}`, answer: list(diff) })).body;
-      const { items, whole } = await readPages(read, { length: PAGE, most: MAX_PULL_ITEMS });
+      const { items, whole } = await readPages(read, { length: PAGE, most: MAX_PULL_FILES });
       return { items: [...new Set(items.flatMap(({ old_path, new_path }) => [new_path, old_path]))], whole };
     },
   };

@@ -28,12 +28,12 @@ export class WatchedStack {
     this.web = web;
   }
 
-  static async start(): Promise<WatchedStack> {
-    const open = await OpenStack.open();
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<WatchedStack> {
+    const open = await OpenStack.open({ env });
     const egress = await openEgressProxy();
     const [port, metricsPort] = [await freePort(), await freePort()];
-    const env = { PORT: String(port), METRICS_PORT: String(metricsPort), HOSTNAME: '127.0.0.1', NODE_ENV: 'production' };
-    const web = startProcess(process.execPath, [path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')], env, ROOT);
+    const ofWeb = { PORT: String(port), METRICS_PORT: String(metricsPort), HOSTNAME: '127.0.0.1', NODE_ENV: 'production' };
+    const web = startProcess(process.execPath, [path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')], ofWeb, ROOT);
     await waitForHttp(`http://127.0.0.1:${port}/alive`, web);
     const onPublicPort = await fetch(`http://127.0.0.1:${port}/metrics`);
     // The name is one that an organization could have; behind app-server the path is not the pages' at all.
@@ -74,12 +74,12 @@ export class WatchedStack {
     expect((await fetch(`${pathUrl}api/conversations/${talk.id}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
   }
 
-  /** One whose repository is not there, and one whose model's key is refused. */
-  async fail(): Promise<void> {
+  /** One whose repository is not there, and one whose model's key is refused. @param name as of `work`. */
+  async fail(name: string): Promise<void> {
     const { open } = this;
-    const lost = await open.talk('no repository', [finish()], { repository: `${open.git.url}/missing.git` });
+    const lost = await open.talk(`${name}: no repository`, [finish()], { repository: `${open.git.url}/missing.git` });
     await lost.startFailed();
-    const refused = await open.talk('refused', [{ fault: 'status', status: 401 }]);
+    const refused = await open.talk(`${name}: refused`, [{ fault: 'status', status: 401 }]);
     await refused.ended('error');
   }
 

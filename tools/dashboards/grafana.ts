@@ -74,6 +74,8 @@ function panelOf(panel: Panel, id: number, gridPos: object): object {
       defaults: {
         unit: UNITS[unit],
         min: 0,
+        // An increase is extrapolated to the ends of its range: a fraction of a request is none.
+        ...(kind === 'number' && unit === 'number' ? { decimals: 0 } : {}),
         ...(steps === null ? {} : { color: { mode: kind === 'number' ? 'thresholds' : 'palette-classic' }, thresholds: { mode: 'absolute', steps } }),
         ...(kind === 'lines'
           ? {

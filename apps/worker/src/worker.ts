@@ -112,7 +112,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     ids,
     clock,
     `worker-${ids.uuid()}`,
-    metrics === undefined ? undefined : conversationEnds(metrics, ['start-failed']),
+    metrics === undefined ? undefined : conversationEnds(metrics, ['start-failed', 'start-refused']),
   );
   const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
   const keys = new SandboxKeys(box, config.INGEST_SECRET);

@@ -14,7 +14,7 @@ export const startFlow: Board = {
       number('First event within 5 s', 'share', over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count'))),
       number('Starts that wait', 'number', gauge('max', 'outbox_wishes', starts)),
       number('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
-      number('Starts that failed in the time shown', 'number', orZero(total('conversations_ended_total', failed)), {
+      number('Starts that failed on our side, in the time shown', 'number', orZero(total('conversations_ended_total', failed)), {
         thresholds: { warning: 1, critical: 10 },
       }),
     ),
@@ -50,7 +50,14 @@ export const startFlow: Board = {
     ),
     row(
       'What goes wrong',
-      lines('Starts that failed, by what began them', 'operations', rate('conversations_ended_total', { ...failed, by: ['trigger'] })),
+      lines(
+        'Starts that failed',
+        'operations',
+        rate('conversations_ended_total', { where: { result: { in: ['start-failed', 'start-refused'] } }, by: ['result', 'trigger'] }),
+        {
+          note: 'start-refused: by what was asked for, as a repository that is not there or a setup script that fails.',
+        },
+      ),
       lines('Jobs of starts, by result', 'operations', rate('jobs_total', { ...starts, by: ['result'] })),
       lines('State of starts', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
       lines('Answers of the claim', 'operations', rate('pool_claim_total', { by: ['result'] })),

@@ -1,9 +1,18 @@
-import type { ConversationEvent, ExecutionStatus, PullRequest, QueueName, SandboxStatus, StartStep, WorkspaceState } from '@slipway/contracts';
+import {
+  type ConversationEvent,
+  ERRORS,
+  type ExecutionStatus,
+  type PullRequest,
+  type QueueName,
+  type SandboxStatus,
+  type StartStep,
+  type WorkspaceState,
+} from '@slipway/contracts';
 import { readTrigger } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, conversationStatus, type Ids, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import type { HintBus } from '@slipway/queue';
-import type { conversationEnds } from '@slipway/telemetry/http';
+import type { ConversationEnd, conversationEnds } from '@slipway/telemetry/http';
 import { type ConversationRow, lockConversation } from './conversation.queries.js';
 
 /** The lock was lost and another worker writes now: everything of this run stops, and nothing is wrong. */
@@ -65,7 +74,7 @@ export class ConversationLog {
    * @throws LostConversation when the row is gone or belongs to another worker.
    */
   async write(orgId: string, id: string, owner: string | null, decide: (current: ConversationRow) => Change | null): Promise<ConversationRow> {
-    let failedFor: string | null = null;
+    let failed: { readonly end: ConversationEnd; readonly trigger: string } | null = null;
     const { after, head } = await inOrg(this.pool, orgId, async (client) => {
       const current = await lockConversation(client, id);
       if (current === null || (owner !== null && current.checkpoint.owner !== owner))
@@ -81,8 +90,8 @@ export class ConversationLog {
       await change.also?.(client);
       if (change.answers !== undefined) await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [change.answers, id]);
       if (change.events.length === 0) return { after: await reread(client, id), head: null };
-      if (change.events.some((event) => event.kind === 'start-step' && event.step.status === 'ERROR'))
-        failedFor = (await readTrigger(client, orgId, id))?.trigger ?? 'user';
+      const end = failedStart(change.events);
+      if (end !== null) failed = { end, trigger: (await readTrigger(client, orgId, id))?.trigger ?? 'user' };
       const events = change.events.map((event) => this.toEvent(event));
       const appended = await client.query<{ head: number }>({
         name: 'append-platform-events',
@@ -99,9 +108,13 @@ export class ConversationLog {
       });
       return { after: await reread(client, id), head: appended.rows[0]?.head ?? null };
     });
-    if (failedFor !== null) this.ended('start-failed', failedFor);
+    this.count(failed);
     if (head !== null) this.hints.publish({ kind: 'events', orgId, conversationId: id, head, from: this.replica, at: this.clock.now().getTime() });
     return after;
+  }
+
+  private count(failed: { readonly end: ConversationEnd; readonly trigger: string } | null): void {
+    if (failed !== null) this.ended(failed.end, failed.trigger);
   }
 
   /** Tells who shows the inbox that it changed. */
@@ -128,6 +141,13 @@ export class ConversationLog {
         return { ...base, kind: 'PauseEvent' };
     }
   }
+}
+
+/** Whose fault it is that a start is over: an error of the 4xx is one of what was asked for. */
+function failedStart(events: readonly PlatformEvent[]): ConversationEnd | null {
+  const last = events.findLast((event) => event.kind === 'start-step' && event.step.status === 'ERROR');
+  if (last?.kind !== 'start-step') return null;
+  return last.step.code !== undefined && ERRORS[last.step.code].status < 500 ? 'start-refused' : 'start-failed';
 }
 
 /** The steps of the newest attempt, each as it is now. */

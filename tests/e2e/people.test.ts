@@ -11,6 +11,8 @@ import { expectClean, findChromium, launchChromium, openPage } from './browser.t
 
 const executable = findChromium();
 const WIDE = { width: 1440, height: 900 };
+/** Nothing is sent: this stack has no worker. */
+const ANALYTICS = { POSTHOG_HOST: 'https://posthog.example.test', ANALYTICS_SECRET: 'of-the-tests-of-at-least-32-characters' };
 const GUEST = { name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'a long password' };
 
 describe('people of an organization, in a browser', {
@@ -31,7 +33,7 @@ describe('people of an organization, in a browser', {
     stack = await startStack({
       port: await freePortRange(),
       dataDirectory: path.join(folder, 'data'),
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERMS_URL: 'https://example.test/terms', TERMS_VERSION: '2026-11' },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERMS_URL: 'https://example.test/terms', TERMS_VERSION: '2026-11', ...ANALYTICS },
       log: (line) => log.push(line),
       signal: AbortSignal.timeout(120_000),
       // Nobody gives a task here.
@@ -265,6 +267,26 @@ describe('people of an organization, in a browser', {
     await expectClean(guest, 'sessions');
     await guest.getByRole('button', { name: 'Sign out this browser' }).click();
     await guest.waitForURL('**/login**');
+  });
+
+  step('usage data is off until the user and an admin turn it on, and both see what is sent', async () => {
+    await owner.goto(`${stack.url}/settings/profile`);
+    const own = owner.getByLabel('Share usage data');
+    await own.waitFor();
+    expect(await own.isChecked()).toBe(false);
+    await own.check();
+    await owner.getByText('Usage data is on.').waitFor();
+    await owner.reload();
+    await own.waitFor();
+    expect(await own.isChecked()).toBe(true);
+    await expectClean(owner, 'privacy', 'everyTheme');
+    await owner.goto(`${stack.url}/acme-robotics/admin/settings`);
+    const all = owner.getByLabel('Share usage data');
+    await all.waitFor();
+    expect([await all.isChecked(), await owner.getByText('Show what waits to be sent').count()]).toEqual([false, 0]);
+    await all.check();
+    await owner.getByRole('button', { name: 'Save' }).click();
+    await owner.getByRole('link', { name: 'Show what waits to be sent' }).waitFor();
   });
 
   step('claims a domain, and is told which record proves it and that it is not there', async () => {

@@ -13,7 +13,7 @@ export interface WireEvent {
 
 /** Nothing but pseudonyms, the event's own properties, and that it makes no profile of a user. */
 export function wireEvent(secret: string, { id, orgId, userId, name, at, properties }: StoredEvent): WireEvent {
-  const [event, own] = namedForPosthog(name, properties);
+  const [event, own] = namedForPosthog(name, properties, id);
   return {
     uuid: id,
     event,
@@ -27,7 +27,7 @@ export function wireEvent(secret: string, { id, orgId, userId, name, at, propert
 type Properties = StoredEvent['properties'];
 
 /** Two events have a name and properties of PostHog's own, by which its screens know them. */
-function namedForPosthog(name: string, properties: Properties): [string, Properties] {
+function namedForPosthog(name: string, properties: Properties, id: string): [string, Properties] {
   const { flag = '', variant = '' } = properties;
   switch (name) {
     case 'experiment_exposed':
@@ -36,6 +36,8 @@ function namedForPosthog(name: string, properties: Properties): [string, Propert
       return [
         '$ai_generation',
         {
+          // Each call is a trace of its own: an id of a conversation is ours.
+          $ai_trace_id: id,
           $ai_model: properties['model'] ?? 'other',
           $ai_input_tokens: properties['input_tokens'] ?? 0,
           $ai_output_tokens: properties['output_tokens'] ?? 0,

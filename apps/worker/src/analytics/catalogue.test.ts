@@ -69,6 +69,7 @@ describe('the catalogue of analytics events', () => {
       properties: { $feature_flag: 'example-tasks', $feature_flag_response: 'cards', '$feature/example-tasks': 'cards', $process_person_profile: false },
     });
     expect(Object.keys(sent('model_called', {}).properties)).toEqual([
+      '$ai_trace_id',
       '$ai_model',
       '$ai_input_tokens',
       '$ai_output_tokens',

@@ -4,6 +4,8 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { AnalyticsWorld } from './testing/analytics-world.js';
 
+const RUNS = 25;
+
 type Step =
   | { readonly kind: 'act' | 'make' | 'org-yes' | 'org-no' | 'user-yes' | 'user-no' | 'browser-no' | 'browser-silent' | 'all-yes' | 'up' }
   | { readonly kind: 'send'; readonly kill: boolean }
@@ -74,7 +76,7 @@ describe('the consents to analytics', { timeout: 240_000 }, () => {
           else if (!isDown) expected.push(...waiting.splice(0, kill ? 200 : waiting.length));
           await sender.run(signal).catch((error: Error) => expect(error.message).toBe('killed'));
         };
-        const opening: Step[] = [{ kind: 'org-yes' }, { kind: 'user-yes' }];
+        const opening: Step[] = [{ kind: 'org-yes' }, { kind: 'user-yes' }, { kind: 'act' }, { kind: 'make' }, { kind: 'send', kill: false }];
         for (const each of [...opening, ...steps, { kind: 'up' } as const, { kind: 'make' } as const, { kind: 'send', kill: false } as const]) {
           if (each.kind === 'act') {
             acted += 1;
@@ -102,8 +104,9 @@ describe('the consents to analytics', { timeout: 240_000 }, () => {
         const arrived = [...numbers].filter(([id]) => world.posthog.events.has(analyticsEventId(id, 'api_key_created'))).map(([, n]) => n);
         expect(arrived.sort((a, b) => a - b)).toEqual([...new Set(expected)].sort((a, b) => a - b));
       }),
-      { numRuns: 25 },
+      { numRuns: RUNS },
     );
-    expect(total).toBeGreaterThan(30);
+    // One of each run at least: the property says something.
+    expect(total).toBeGreaterThanOrEqual(RUNS);
   });
 });

@@ -43,6 +43,8 @@ export const ConversationState = z.object({
   run: Run.nullable().default(null),
   cost: z.number().default(0),
   tokens: z.number().default(0),
+  /** End of the last run: model calls before it were told. Milliseconds since 1970. */
+  callsUntil: z.number().nullable().default(null),
   failedStep: z.enum(START_STATUSES).nullable().default(null),
   /** Ids of pull requests that were opened, and that were merged. */
   opened: z.array(z.string()).default([]),
@@ -83,7 +85,7 @@ const ENDS: Readonly<Record<string, 'finished' | 'error' | 'stuck' | 'stopped'>>
 export interface ReadLines {
   readonly state: ConversationState;
   readonly events: MadeEvent[];
-  /** Runs that ended in these lines. Milliseconds since 1970. */
+  /** Runs that ended in these lines, each from the end of the one before. Milliseconds since 1970. */
   readonly runs: ReadonlyArray<{ readonly from: number; readonly to: number }>;
 }
 
@@ -166,7 +168,10 @@ class Reader {
     const { run, turns, cost, tokens } = this.state;
     if (run === null || result === undefined) return;
     this.state.run = null;
-    this.runs.push({ from: run.at, to: line.at.getTime() });
+    const to = line.at.getTime();
+    // A call begins a moment before its run is in the log.
+    this.runs.push({ from: this.state.callsUntil ?? this.conversation.createdAt.getTime(), to });
+    this.state.callsUntil = to;
     this.make(line.eventId, line, {
       name: 'agent_task_completed',
       properties: {

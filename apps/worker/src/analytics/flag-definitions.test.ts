@@ -39,7 +39,7 @@ describe('the reader of flags', () => {
     world.posthog.clear();
     world.posthog.answers = [401];
     const one = reader();
-    for (let round = 0; round < 20; round += 1) await one.run();
+    for (let round = 0; round < 60; round += 1) await one.run();
     expect(world.posthog.requests.length).toBe(4);
   });
 });

@@ -5,10 +5,11 @@ import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { Lead } from '../leads/lead.js';
 
-/** Between two questions. Milliseconds. */
-const ROUND_MS = 30_000;
-/** Rounds that are left out after a refusal, doubling up to this. */
-const MAX_PAUSE_ROUNDS = 16;
+/** Between two rounds. Milliseconds. */
+const ROUND_MS = 5_000;
+/** PostHog is asked in every sixth round; after refusals in twice as many each time, up to this. */
+const ROUNDS = 6;
+const MAX_ROUNDS = 60;
 
 export interface FlagReaderOptions {
   readonly pool: SqlPool;
@@ -48,12 +49,13 @@ export class FlagReader {
     const known = await readDefinitions(pool);
     const found = await fetchDefinitions(this.source, known?.etag ?? null);
     if (found.kind === 'failed') {
+      this.pause = Math.min(MAX_ROUNDS, ROUNDS * 2 ** this.refusals) - 1;
       this.refusals += 1;
-      this.pause = Math.min(MAX_PAUSE_ROUNDS, 2 ** this.refusals) - 1;
       logger.warn({ reason: found.reason, known_since: known?.fetchedAt.toISOString() ?? null }, 'definitions of flags not read, the last ones hold');
       return;
     }
     this.refusals = 0;
+    this.pause = ROUNDS - 1;
     if (found.kind === 'changed') await writeDefinitions(pool, found.definitions, found.etag);
     else await confirmDefinitions(pool);
   }

@@ -41,6 +41,7 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
     await stack.knock();
     await prometheus?.scraped('sum(llm_calls_total) > 0');
     await stack.fail('failing');
+    await stack.stop('stopped');
     await stack.work('second');
     await stack.knock();
   });
@@ -65,13 +66,14 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
       finished: await counted('sum(conversations_ended_total{result="finished", trigger="user"})'),
       error: await counted('sum(conversations_ended_total{result="error", trigger="user"})'),
       startRefused: await counted('sum(conversations_ended_total{result="start-refused", trigger="user"})'),
-      otherwise: await counted('sum(conversations_ended_total{result=~"stuck|stopped|start-failed"})'),
+      stopped: await counted('sum(conversations_ended_total{result="stopped", trigger="user"})'),
+      otherwise: await counted('sum(conversations_ended_total{result=~"stuck|start-failed"})'),
       firstEvents: await counted('sum(conversation_first_event_seconds_count)'),
       costs: await counted('sum(conversation_cost_usd_count{result="finished"})'),
-      starts: await counted('sum(jobs_total{queue="conversation-start", result="done"}) >= bool 4'),
+      starts: await counted('sum(jobs_total{queue="conversation-start", result="done"}) >= bool 5'),
       foreign: await counted('sum(access_refused_total{code="resource.not-found"})'),
       denied: await counted('sum(db_denied_total)'),
-    }).toEqual({ finished: 2, error: 1, startRefused: 1, otherwise: 0, firstEvents: 3, costs: 2, starts: 1, foreign: 2, denied: 0 });
+    }).toEqual({ finished: 2, error: 1, stopped: 1, startRefused: 1, otherwise: 0, firstEvents: 4, costs: 2, starts: 1, foreign: 2, denied: 0 });
   });
 
   it('has no metrics on a port that clients or sandboxes reach', () => stack.expectPublicPortsWithoutMetrics());

@@ -83,6 +83,14 @@ export class WatchedStack {
     await refused.ended('error');
   }
 
+  /** One whose user stops it in the middle of a command. @param name as of `work`. */
+  async stop(name: string): Promise<void> {
+    const talk = await this.open.talk(name, [terminal('sleep 60'), finish()]);
+    await talk.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent');
+    expect((await talk.post('stop')).ok).toBe(true);
+    await talk.watcher.waitFor('its end', ({ event }) => event.kind === 'InterruptEvent');
+  }
+
   /** What strangers send: each is refused, and counted. */
   async knock(): Promise<void> {
     const { open } = this;

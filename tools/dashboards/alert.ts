@@ -47,6 +47,8 @@ export interface Objective {
   readonly target: number;
   readonly total: (window: Span | 'auto' | '30d') => Query;
   readonly bad: (window: Span | 'auto' | '30d') => Query;
+  /** The good ones themselves, where they can be asked for: in place of those that are left [all without the bad ones]. */
+  readonly good?: (window: Span | 'auto' | '30d') => Query;
   /** Names of its two alerts begin so. */
   readonly alert: string;
 }

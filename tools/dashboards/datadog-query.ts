@@ -74,6 +74,7 @@ function condition(tag: string, match: Match): string {
   if (typeof match === 'string') return `${tag}:${match}`;
   if ('in' in match) return `${tag} IN (${match.in.join(',')})`;
   if ('not' in match) return match.not.length === 1 ? `NOT ${tag}:${match.not[0]}` : `${tag} NOT IN (${match.not.join(',')})`;
+  if ('startsNot' in match) return `NOT ${tag}:${match.startsNot}*`;
   if ('starts' in match) return `${tag}:${match.starts}*`;
   const apps = match.app.map((app) => `${tag}:*${app}`);
   return apps.length === 1 ? (apps[0] ?? '') : `(${apps.join(' OR ')})`;

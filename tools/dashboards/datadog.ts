@@ -178,13 +178,13 @@ function isGauge(query: Query): boolean {
   return query.kind === 'gauge';
 }
 
-export function datadogServiceLevel({ name, title, description, target, total, bad }: Objective): ServiceLevel {
+export function datadogServiceLevel({ name, title, description, target, total, bad, good }: Objective): ServiceLevel {
   const counted = (query: Query): string => expressionOf(query).replaceAll('.as_rate()', '.as_count()');
   return ServiceLevelSchema.parse({
     name: `Slipway / ${title}`,
     type: 'metric',
     description,
-    query: { numerator: counted(minus(total('auto'), bad('auto'))), denominator: counted(total('auto')) },
+    query: { numerator: counted(good?.('auto') ?? minus(total('auto'), bad('auto'))), denominator: counted(total('auto')) },
     thresholds: [
       { timeframe: '7d', target: percent(target) },
       { timeframe: '30d', target: percent(target), warning: percent(target + (1 - target) / 2) },

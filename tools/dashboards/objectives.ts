@@ -6,7 +6,8 @@ type Window = Parameters<Objective['total']>[0];
 
 const api = { job: { app: ['app-server'] }, ...NOT_PROBES } as const;
 /** What we answer for: the provider's failures, a key's and a budget's refusals are not. */
-const OURS = { in: ['service.unavailable', 'internal.unexpected'] } as const;
+const CODES = ['service.unavailable', 'internal.unexpected'] as const;
+const OURS = { in: CODES } as const;
 /** Of those that answer for themselves how long they took. */
 const slow = (total: (window: Window) => Query, metric: string, bound: number) => (window: Window) => minus(total(window), within(bound, metric, { window }));
 
@@ -29,6 +30,7 @@ export const OBJECTIVES: readonly Objective[] = [
     alert: 'SlipwayFirstEventBudget',
     total: starts,
     bad: slow(starts, 'conversation_first_event_seconds', 5),
+    good: (window) => within(5, 'conversation_first_event_seconds', { window }),
   },
   {
     name: 'api',
@@ -39,6 +41,7 @@ export const OBJECTIVES: readonly Objective[] = [
     alert: 'SlipwayApiBudget',
     total: (window) => rate('http_request_duration_seconds_count', { where: api, window }),
     bad: (window) => orZero(rate('http_request_duration_seconds_count', { where: { ...api, status: { starts: '5' } }, window })),
+    good: (window) => rate('http_request_duration_seconds_count', { where: { ...api, status: { startsNot: '5' } }, window }),
   },
   {
     name: 'events-on-screen',
@@ -49,6 +52,7 @@ export const OBJECTIVES: readonly Objective[] = [
     alert: 'SlipwayEventsBudget',
     total: deliveries,
     bad: slow(deliveries, 'event_delivery_seconds', 1),
+    good: (window) => within(1, 'event_delivery_seconds', { window }),
   },
   {
     name: 'model-calls',
@@ -58,6 +62,7 @@ export const OBJECTIVES: readonly Objective[] = [
     target: 0.999,
     alert: 'SlipwayModelCallsBudget',
     total: (window) => plus(rate('llm_calls_total', { window }), orZero(rate('llm_requests_refused_total', { where: { code: OURS }, window }))),
+    good: (window) => rate('llm_calls_total', { where: { outcome: { not: CODES } }, window }),
     bad: (window) =>
       plus(
         orZero(rate('llm_requests_refused_total', { where: { code: OURS }, window })),

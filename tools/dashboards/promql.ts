@@ -47,6 +47,7 @@ function matcher(match: Match): string {
   if (typeof match === 'string') return `="${match}"`;
   if ('in' in match) return `=~"${match.in.join('|')}"`;
   if ('not' in match) return match.not.length === 1 ? `!="${match.not[0]}"` : `!~"${match.not.join('|')}"`;
+  if ('startsNot' in match) return `!~"${match.startsNot}.+"`;
   if ('starts' in match) return `=~"${match.starts}.+"`;
   return `=~".+-(${match.app.join('|')})"`;
 }

@@ -4,6 +4,7 @@ export type Match =
   | { readonly in: readonly string[] }
   | { readonly not: readonly string[] }
   | { readonly starts: string }
+  | { readonly startsNot: string }
   /** An app, by the end of its Service's name: `app-server`. */
   | { readonly app: readonly string[] };
 export type Labels = Readonly<Record<string, Match>>;

@@ -1,5 +1,4 @@
-import { analyticsVariables } from '@slipway/analytics';
-import { flagVariables, staticFlagsVariable } from '@slipway/analytics/flags';
+import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';

@@ -1,5 +1,4 @@
-import { analyticsVariables } from '@slipway/analytics';
-import { flagVariables } from '@slipway/analytics/flags';
+import { analyticsVariables, flagVariables } from '@slipway/analytics';
 import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
 import { logVariables } from '@slipway/telemetry';

@@ -1,6 +1,5 @@
 // What only who runs the installation may do: `node operator.js COMMAND …`. Ends with 0 when it is done, 1 when not, with a sentence.
-import { analyticsVariables } from '@slipway/analytics';
-import { flagVariables, staticFlagsVariable } from '@slipway/analytics/flags';
+import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';

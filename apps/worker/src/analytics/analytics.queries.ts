@@ -1,7 +1,7 @@
 import { ALLOWING_MEMBERS, ALLOWS_NOW, type MadeEvent } from '@slipway/analytics';
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
-import { type AuditLine, TOLD_ACTIONS } from './audit-events.js';
+import { type AuditLine, REPORTED_ACTIONS } from './audit-events.js';
 import { type ConversationFacts, ConversationState, type LogLine } from './conversation-events.js';
 
 /** Organizations that allow analytics and have an entry in their audit, or a member who allows it, of which no event was made yet. */
@@ -58,7 +58,7 @@ export async function auditLines(client: PoolClient, orgId: string, after: numbe
                  AND e.kind = 'SecurityAnalysisEvent' AND e.created_at <= a.created_at))::float8 END AS waited
            FROM app.audit_chain c JOIN app.audit_entry a ON a.id = c.entry_id AND a.org_id = $1
            WHERE c.org_id = $1 AND c.seq > $2 AND c.seq <= $3 AND a.action = ANY ($4) ORDER BY c.seq`,
-    values: [orgId, after, upto, TOLD_ACTIONS],
+    values: [orgId, after, upto, REPORTED_ACTIONS],
   });
   return { lines: rows.map((row) => ({ ...row, seq: Number(row.seq) })), upto };
 }

@@ -27,7 +27,7 @@ const OF_PROVIDER = z.looseObject({ provider: z.unknown() });
 const CODE_HOSTS: ReadonlySet<string> = new Set(['github', 'gitlab', 'gitea']);
 
 /** Actions that an event is made of. */
-export const TOLD_ACTIONS = [
+export const REPORTED_ACTIONS = [
   'conversation.create',
   'conversation.approve',
   'conversation.reject',

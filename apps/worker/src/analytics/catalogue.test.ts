@@ -4,7 +4,7 @@ import { ANALYTICS_EVENT_NAMES, ANALYTICS_EVENTS, modelName } from '@slipway/con
 import { expect } from 'expect';
 import { z } from 'zod';
 
-/** Every name that may leave, by event. A change here is a change of what is told about users: `docs/operate/analytics.md` is to say it too. */
+/** Every name that may leave, by event. A change here is a change of what is reported about users, and of `docs/operate/analytics.md`. */
 const NAMES = {
   user_signed_up: ['idp'],
   org_created: ['kind'],

@@ -43,7 +43,7 @@ export const ConversationState = z.object({
   run: Run.nullable().default(null),
   cost: z.number().default(0),
   tokens: z.number().default(0),
-  /** End of the last run: model calls before it were told. Milliseconds since 1970. */
+  /** End of the last run: model calls before it are reported. Milliseconds since 1970. */
   callsUntil: z.number().nullable().default(null),
   failedStep: z.enum(START_STATUSES).nullable().default(null),
   /** Ids of pull requests that were opened, and that were merged. */

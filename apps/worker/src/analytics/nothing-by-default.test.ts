@@ -55,7 +55,7 @@ describe('an installation that does not allow analytics', { timeout: 120_000 }, 
     }
   });
 
-  it('is told from one that does: that one reads it', async () => {
+  it('differs from one that does, which reads the package', async () => {
     const { started, read } = await start(whole());
     expect([started, read > 0]).toEqual([true, true]);
   });

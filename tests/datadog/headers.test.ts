@@ -80,11 +80,31 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     });
   }
 
+  it('makes no span for a request that is not sampled, nor for its job, and its peers make none', async (test) => {
+    const agent = await TestAgent.start();
+    if ('lack' in agent) return test.skip(agent.lack);
+    try {
+      const { url, child, lines } = await start(bundles.environment('app-server', agent.url, 0));
+      received = [];
+      await fetch(`${url}/call/undici?to=${peerUrl()}`, { headers: CLICK });
+      expect(received[0]?.traceparents).toEqual([expect.stringMatching(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`)]);
+      await fetch(`${url}/fail`);
+      await fetch(`${url}/job`, { headers: CLICK });
+      expect(await stopped(child)).toBe(0);
+      expect(lines()).toContain(`"trace_id":"${TRACE}"`);
+      expect(lines()).not.toContain('"dd":');
+      expect(await agent.spans()).toEqual([]);
+    } finally {
+      agent.stop();
+    }
+  });
+
   it('keeps the id that a stranger sent, twice or with a huge baggage, and not their wish to be sent', async (test) => {
     const agent = await TestAgent.start();
     if ('lack' in agent) return test.skip(agent.lack);
     try {
-      const { url, child, lines } = await start({ ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true' });
+      const env = { ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true', SLIPWAY_TRACES_KEEP_FAILURES: 'true' };
+      const { url, child, lines } = await start(env);
       const answer = await fetch(`${url}/call/fetch?to=${peerUrl()}`, {
         headers: { ...CLICK, traceparent: `${CLICK.traceparent}, 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, baggage: `a=${'x'.repeat(10_000)}` },
       });
@@ -97,7 +117,7 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
       expect(lines()).toContain('"service":"app-server","message":"profiling is on, and this image has no profiler');
       const spans = await agent.spans();
       const decided = Object.fromEntries(spans.map(({ name, meta, metrics }) => [`${name} ${meta['http.route'] ?? ''}`, metrics['_sampling_priority_v1']]));
-      // A failure is kept whatever the rate.
+      // A failure is kept whatever the rate, where the installation pays for that.
       expect(decided['fastify.request /call/:client']).toBeUndefined();
       expect(decided['fastify.request /fail']).toBe(2);
       expect(decided['fastify.request /job']).toBe(2);

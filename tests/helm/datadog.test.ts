@@ -59,6 +59,7 @@ describe('Datadog in the chart', { skip: lackForHelm() ?? false }, () => {
       expect(env.get(name)?.valueFrom).toEqual({ fieldRef: { fieldPath: `metadata.labels['tags.datadoghq.com/${tag}']` } });
     expect(env.get('DD_AGENT_HOST')?.value).toBe('datadog-agent.datadog.svc');
     expect(env.get('DD_TRACE_SAMPLE_RATE')?.value).toBe('0.1');
+    expect(env.has('SLIPWAY_TRACES_KEEP_FAILURES')).toBe(false);
     expect(env.get('DD_PROFILING_ENABLED')?.value).toBe('false');
   });
 

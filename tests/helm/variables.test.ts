@@ -7,7 +7,7 @@ import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render } from './char
 
 /** Node's own, parts of URLs, and what libraries read by themselves: no app documents them. */
 const NOT_OF_AN_APP =
-  /^(NODE_(EXTRA_CA_CERTS|OPTIONS|USE_ENV_PROXY)|DD_\w+|SLIPWAY_TRACES_EDGE|(HTTPS?|NO)_PROXY|(DATABASE|REDIS)_PASSWORD|AWS_\w+|ANTHROPIC_API_KEY|EXTRA)$/;
+  /^(NODE_(EXTRA_CA_CERTS|OPTIONS|USE_ENV_PROXY)|DD_\w+|SLIPWAY_TRACES_\w+|(HTTPS?|NO)_PROXY|(DATABASE|REDIS)_PASSWORD|AWS_\w+|ANTHROPIC_API_KEY|EXTRA)$/;
 /** Sections of docs/configuration.md that the chart deploys nothing of; the chart's README says why. */
 const NOT_DEPLOYED = ['action-server', 'agent-server', 'embedded-identity'];
 

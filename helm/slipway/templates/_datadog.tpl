@@ -66,6 +66,9 @@ ad.datadoghq.com/{{ .component }}.logs: {{ list (dict "source" "nodejs" "service
 {{- end }}
 - { name: DD_TRACE_AGENT_PORT, value: {{ int $datadog.agent.port | quote }} }
 - { name: DD_TRACE_SAMPLE_RATE, value: {{ $datadog.sampleRate | quote }} }
+{{- if $datadog.keepFailures }}
+- { name: SLIPWAY_TRACES_KEEP_FAILURES, value: "true" }
+{{- end }}
 - { name: DD_RUNTIME_METRICS_ENABLED, value: {{ $datadog.runtimeMetrics | quote }} }
 {{- if $datadog.runtimeMetrics }}
 - { name: DD_DOGSTATSD_PORT, value: {{ int $datadog.agent.statsPort | quote }} }

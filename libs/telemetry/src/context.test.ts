@@ -38,9 +38,15 @@ describe('the trace of a request', () => {
 describe('the headers of a request', () => {
   const SPAN = { traceId: ID, spanId: 'b7ad6b7169203331', sampled: false };
   const tracer = (active: Tracing['active']): Tracing => ({
-    ...{ active, span: (_name, _options, work) => work(), logFields: () => ({}), flush: async () => {} },
+    ...{ active, isUnsampled: () => active === NO_SPANS, span: (_name, _options, work) => work(), logFields: () => ({}), flush: async () => {} },
   });
+  const NO_SPANS = (): undefined => undefined;
   afterEach(() => useTracing(null));
+
+  it('tell a peer to make no spans where this side makes none', () => {
+    useTracing(tracer(NO_SPANS));
+    expect(traceHeaders(ID).traceparent).toMatch(new RegExp(`^00-${ID}-[0-9a-f]{16}-00$`));
+  });
 
   it('carry the trace of the work and a span of their own without a tracer', () => {
     const [first, second] = runInContext({ traceId: ID }, () => [traceHeaders(), traceHeaders()]);

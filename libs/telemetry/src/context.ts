@@ -48,8 +48,8 @@ export function currentTraceId(otherwise?: string): string {
 }
 
 /** A `traceparent` with a new span under the current trace (or under `traceId`). Not exported by the package: `currentTraceparent` asks the tracer first. */
-export function makeTraceparent(traceId?: string): string {
-  return `00-${traceId ?? currentTraceId()}-${randomHex(16)}-01`;
+export function makeTraceparent(traceId?: string, sampled = true): string {
+  return `00-${traceId ?? currentTraceId()}-${randomHex(16)}-${sampled ? '01' : '00'}`;
 }
 
 /** The system's randomness, fetched for many ids at once: a call for each takes longer than all else that names a request. No digit is given out twice. */

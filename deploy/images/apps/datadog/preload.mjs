@@ -2,13 +2,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import { applySettings, decideAtTheEdge, isKept, maskSpans } from './settings.mjs';
+import { applySettings, decideAtTheEdge, isKept, isRequestSampled, maskSpans } from './settings.mjs';
 
 // Probes, jobs and child processes inherit NODE_OPTIONS; they are no service.
 if (isMainThread && /[\\/]main\.js$/.test(process.argv[1] ?? '')) await start();
 
 async function start() {
-  const sampleRate = applySettings(process.env);
+  const { sampleRate, keepsFailures } = applySettings(process.env);
   if (process.env.SLIPWAY_TRACES_EDGE === 'true') {
     // Node publishes this before any listener sees the request, dd-trace's own among them.
     subscribe('http.server.request.start', ({ request }) => decideAtTheEdge(request.headers, request.url ?? '/', sampleRate));
@@ -22,6 +22,9 @@ async function start() {
 
   // Headers of outgoing requests are written by libs/telemetry, to peers of ours and to nobody else.
   const client = { propagationBlocklist: [() => true] };
+  // Else each request costs spans that nobody gets.
+  const spans = keepsFailures ? null : spansOff(require);
+  if (spans !== null) decideBeforeSpans(require('node:http'), sampleRate, spans.without);
   // A trace with a failed answer is sent, whatever the sampling.
   const request = (span, _request, response) => {
     if (response?.statusCode >= 500) span?.setTag('manual.keep', true);
@@ -51,6 +54,24 @@ async function start() {
     name: 'dd-trace',
     keepTag: 'manual.keep',
     flush: (done) => exporter.flush(done),
+    ...(spans === null ? {} : { withoutSpans: spans.without, isWithoutSpans: spans.isOff }),
+  };
+}
+
+/** dd-trace's own way to be quiet, which its exporter uses too: no integration makes a span below `without`. */
+function spansOff(require) {
+  const store = require('dd-trace/packages/datadog-core').storage('legacy');
+  return { without: (work) => store.run({ noop: true }, work), isOff: () => store.getStore()?.noop === true };
+}
+
+/** Around dd-trace's own listener, which is there since `http` was loaded. */
+function decideBeforeSpans({ Server }, sampleRate, without) {
+  const { emit } = Server.prototype;
+  Server.prototype.emit = function (event, ...given) {
+    const [request] = given;
+    const begins = event === 'request' || event === 'checkContinue';
+    if (!begins || isRequestSampled(request.headers, request.url ?? '/', sampleRate)) return emit.call(this, event, ...given);
+    return without(() => emit.call(this, event, ...given));
   };
 }
 

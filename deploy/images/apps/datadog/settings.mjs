@@ -55,8 +55,10 @@ function rateOf(text) {
 }
 
 /** Rules of sampling in dd-trace's form, for traces that begin here. A path that has no rate is told by its tag: the route is not known yet when the decision falls. */
-export function samplingRules(sampleRate) {
+export function samplingRules(sampleRate, keepsFailures) {
   return [
+    // Of a request it is decided before it has a span.
+    ...(keepsFailures ? [] : [{ name: 'web.request', sample_rate: 1 }]),
     ...BY_PATH.map(({ path, rate }) => ({ tags: { 'http.url': `*${path}*` }, sample_rate: rate })),
     ...POLLS.map((name) => ({ name, sample_rate: 0 })),
     { sample_rate: sampleRate },
@@ -75,12 +77,19 @@ export function isKept(spans) {
   return priority === undefined || priority > 0;
 }
 
-/** Fills in what `env` has not; answers the sample rate. */
+/** Whether a request gets spans: as who sent it has decided, else by chance. */
+export function isRequestSampled(headers, url, sampleRate, random = Math.random) {
+  const given = TRACEPARENT.exec(headers.traceparent ?? '');
+  return given === null ? random() < rateOfPath(url.split('?')[0], sampleRate) : (Number.parseInt(given[4], 16) & 1) === 1;
+}
+
+/** Fills in what `env` has not. `keepsFailures`: each request has spans, and those of one that fails are sent although it was not sampled. */
 export function applySettings(env) {
   const sampleRate = rateOf(env.DD_TRACE_SAMPLE_RATE);
+  const keepsFailures = env.SLIPWAY_TRACES_KEEP_FAILURES === 'true';
   for (const [name, value] of Object.entries(VARIABLES)) env[name] ??= value;
-  env.DD_TRACE_SAMPLING_RULES ??= JSON.stringify(samplingRules(sampleRate));
-  return sampleRate;
+  env.DD_TRACE_SAMPLING_RULES ??= JSON.stringify(samplingRules(sampleRate, keepsFailures));
+  return { sampleRate, keepsFailures };
 }
 
 /** Tags that are sent. Everything else stays: messages and stacks of errors, names of browsers, addresses of people. */
@@ -102,7 +111,7 @@ export function maskSpans(spans) {
   }
 }
 
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
  * What a request from outside may decide: its trace id, so that one id goes from the click to the tool call. Whether the trace is sent is decided here, by chance and not by the id,

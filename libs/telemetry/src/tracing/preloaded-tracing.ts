@@ -10,6 +10,10 @@ interface PreloadedTracer {
   flush(done: () => void): void;
   /** Tag by which the vendor keeps a trace that sampling would drop. */
   readonly keepTag: string;
+  /** Runs `work` so that nothing in it makes a span; absent where all work has spans, sampled or not. */
+  withoutSpans?<T>(work: () => T): T;
+  /** Whether the running code is in such work. */
+  isWithoutSpans?(): boolean;
 }
 
 const PRELOADED = Symbol.for('slipway.tracer');
@@ -33,7 +37,10 @@ export function preloadedTracing(logger: Logger): Tracing | null {
       const { traceId, spanId, traceFlags } = span.spanContext();
       return { traceId, spanId, sampled: (traceFlags & 1) === 1 };
     },
+    isUnsampled: () => preloaded.isWithoutSpans?.() === true,
     async span(name, { parent, attributes }, work) {
+      if (preloaded.isWithoutSpans?.() === true) return work();
+      if (preloaded.withoutSpans !== undefined && typeof parent === 'string' && parent.endsWith('-00')) return preloaded.withoutSpans(work);
       const from = typeof parent === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent: parent }) : context.active();
       return tracer.startActiveSpan(name, { attributes: attributes as Record<string, AttributeValue> }, from, async (span) => {
         try {

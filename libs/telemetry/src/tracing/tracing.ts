@@ -21,6 +21,8 @@ export interface SpanOptions {
 export interface Tracing {
   /** `undefined` outside of any span. */
   active(): ActiveSpan | undefined;
+  /** Is the running code part of a trace that is not sent, and makes no span? Then a peer must not begin one either. */
+  isUnsampled(): boolean;
   /** Runs `work` in a span, which ends with it. A rejection marks the span as failed and keeps its trace, whatever the sampling. */
   span<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T>;
   /** Fields of each log line within a span. */
@@ -34,6 +36,7 @@ const NO_FIELDS = {};
 /** Ids without durations: each service knows the trace of its work, and nothing is sent. */
 const NONE: Tracing = {
   active: () => undefined,
+  isUnsampled: () => false,
   span: (_name, _options, work) => work(),
   logFields: () => NO_FIELDS,
   flush: async () => {},
@@ -57,7 +60,7 @@ export function activeTracing(): Tracing {
 export function currentTraceparent(traceId?: string): string {
   const span = tracing.active();
   // A context may have taken over another trace than its request's, as that of an ingest batch: then the span is none of it.
-  if (span === undefined || span.traceId !== (traceId ?? currentTraceId(span.traceId))) return makeTraceparent(traceId);
+  if (span === undefined || span.traceId !== (traceId ?? currentTraceId(span.traceId))) return makeTraceparent(traceId, !tracing.isUnsampled());
   return `00-${span.traceId}-${span.spanId}-${span.sampled ? '01' : '00'}`;
 }
 

@@ -8,9 +8,9 @@ export const ALLOWS_NOW = `u.analytics_since IS NOT NULL AND u.deactivated_at IS
 export const MILESTONES = ['user_signed_up', 'org_created'] as const;
 const MILESTONE_LIST = MILESTONES.map((name) => `'${name}'`).join(', ');
 
-/** SQL: a row `e` of events is allowed by its organization and its user, now and at its time. */
+/** SQL: a row `e` of events is allowed by its organization and its user, now and at its time. What is of the very millisecond of the yes may be of before it, and is not allowed. */
 export const EVENT_ALLOWED = `EXISTS (SELECT 1 FROM app.org o, app.user_account u WHERE o.id = e.org_id AND u.id = e.user_id AND o.analytics_since IS NOT NULL
-  AND (e.name IN (${MILESTONE_LIST}) OR e.at >= greatest(o.analytics_since, u.analytics_since)) AND ${ALLOWS_NOW})`;
+  AND (e.name IN (${MILESTONE_LIST}) OR e.at > greatest(o.analytics_since, u.analytics_since)) AND ${ALLOWS_NOW})`;
 
 /** Members of an organization that allows analytics who allow it themselves, and since when both hold. */
 export const ALLOWING_MEMBERS = `SELECT m.user_id, u.created_at AS user_created_at, o.created_at AS org_created_at, o.kind, m.source, greatest(o.analytics_since, u.analytics_since) AS since

@@ -76,8 +76,10 @@ describe('the API client', () => {
     const me = await client().me();
     expect(me).toEqual({
       ...earlier,
+      analytics: { host: null },
       auth: { kind: 'session' },
       emailVerified: true,
+      flags: {},
       gates: [],
       terms: null,
       orgs: [

@@ -24,6 +24,9 @@ export const PLANTED = {
 const silent = createLogger('test', process.env['LOG_LEVEL'] ?? 'silent');
 const locks = { tryLock: async () => null };
 
+/** Times are kept to the millisecond, and what is of the yes's own counts for earlier. */
+const NEXT_MILLISECOND = 'SELECT pg_sleep(0.002)';
+
 /** A database with organizations and users, PostHog's stand-in over HTTP, and workers that come and go. */
 export class AnalyticsWorld {
   readonly registry = new Registry();
@@ -72,6 +75,7 @@ export class AnalyticsWorld {
         allowed,
       ]);
       if (!allowed) await dropEventsOfOrg(client, org);
+      else await client.query(NEXT_MILLISECOND);
     });
   }
 
@@ -82,6 +86,7 @@ export class AnalyticsWorld {
         allowed,
       ]);
       if (!allowed) await dropEventsOfUser(client, user);
+      else await client.query(NEXT_MILLISECOND);
     });
   }
 

@@ -99,7 +99,7 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     }
   });
 
-  it('keeps the id that a stranger sent, twice or with a huge baggage, and not their wish to be sent', async (test) => {
+  it('keeps the id that a stranger sent, twice or with a huge baggage, and not their sampling flag', async (test) => {
     const agent = await TestAgent.start();
     if ('lack' in agent) return test.skip(agent.lack);
     try {

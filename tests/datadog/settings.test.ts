@@ -55,7 +55,7 @@ describe('a request at the public edge', () => {
     return changed;
   };
 
-  it('keeps its trace id, and is sent by chance and not by its wish', () => {
+  it('keeps its trace id, and is sampled by chance and not by its own flag', () => {
     for (const flags of ['00', '01', 'ff']) {
       const given = { traceparent: `00-${TRACE}-${SPAN}-${flags}`, tracestate: 'dd=s:2;t.dm:-4', baggage: 'user.id=1' };
       expect(decided(given, 0.05)).toEqual({ traceparent: `00-${TRACE}-${SPAN}-01` });

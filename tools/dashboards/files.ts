@@ -60,7 +60,7 @@ export function dashboardFiles(): GeneratedFile[] {
   ];
 }
 
-/** Names as the agent's check takes them: of a counter without `_total`. Each series is one that Datadog bills, so it is told of no other. */
+/** Names as the agent's check takes them: of a counter without `_total`. Each series is one that Datadog bills, so no other is listed. */
 function metricsOf(files: readonly GeneratedFile[]): string[] {
   const names = files.flatMap(({ content }) => [...content.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, name = '']) => name));
   return [...new Set(names)].sort();

@@ -19,7 +19,7 @@ for (const host of ['gitea', 'gitlab'] as const)
     beforeEach(() => world.clear());
 
     const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
-    const keyOf = async (queue: string): Promise<string> => (await world.wished()).find((each) => each.queue === queue)?.key ?? '';
+    const keyOf = async (queue: string): Promise<string> => (await world.jobs()).find((each) => each.queue === queue)?.key ?? '';
     const progress = (): number => world.host.comments.filter((each) => each.issue === ISSUE).length;
 
     it('is one, of one push, wherever a worker is killed while it publishes, and whatever the host has answered to it', { timeout: 120_000 }, async () => {
@@ -87,7 +87,7 @@ for (const host of ['gitea', 'gitlab'] as const)
               if (each.kind !== 'jobs') continue;
               world.host.fates = [...each.fates];
               const pool = each.dies === null ? world.pool : dyingPool(world.pool, each.dies);
-              await Promise.all((await world.wished()).slice(0, 3).map(({ queue, key }) => world.runJob(queue, key, pool).catch(() => {})));
+              await Promise.all((await world.jobs()).slice(0, 3).map(({ queue, key }) => world.runJob(queue, key, pool).catch(() => {})));
             }
             world.host.fates = [];
             for (const which of rest) await deliver(which);

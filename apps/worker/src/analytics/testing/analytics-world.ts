@@ -27,7 +27,7 @@ const locks = { tryLock: async () => null };
 /** Times are kept to the millisecond, and what is of the yes's own counts for earlier. */
 const NEXT_MILLISECOND = 'SELECT pg_sleep(0.002)';
 
-/** A database with organizations and users, PostHog's stand-in over HTTP, and workers that come and go. */
+/** A database with organizations and users, a fake PostHog over HTTP, and workers that come and go. */
 export class AnalyticsWorld {
   readonly registry = new Registry();
   calls: LedgerCall[] = [];

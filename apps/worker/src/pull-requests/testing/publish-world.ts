@@ -197,7 +197,7 @@ export class PublishWorld {
     if (queue === 'pull-request') return jobs[queue].run({ orgId: ORG, pullRequestId: key }, never);
   }
 
-  async wished(): Promise<readonly { readonly queue: string; readonly key: string }[]> {
+  async jobs(): Promise<readonly { readonly queue: string; readonly key: string }[]> {
     const { rows } = await this.owner.query<{ queue: string; key: string }>(
       `SELECT queue, key FROM app.outbox WHERE queue IN ('integration-delivery', 'integration-answer', 'pull-request') ORDER BY enqueued_at`,
     );
@@ -264,13 +264,13 @@ export class PublishWorld {
   /** Runs what the outbox has [of one queue] until it has nothing; what waits for its time comes at once, with the clock moved on. */
   async settle(only?: string): Promise<void> {
     for (let rounds = 0; rounds < 60; rounds += 1) {
-      const wished = (await this.wished()).filter(({ queue }) => only === undefined || queue === only);
-      if (wished.length === 0) return;
-      for (const { queue, key } of wished) await this.runJob(queue, key).catch(() => {});
+      const waiting = (await this.jobs()).filter(({ queue }) => only === undefined || queue === only);
+      if (waiting.length === 0) return;
+      for (const { queue, key } of waiting) await this.runJob(queue, key).catch(() => {});
       this.ahead += 10_000;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    throw new Error(`jobs are left: ${JSON.stringify(await this.wished())}`);
+    throw new Error(`jobs are left: ${JSON.stringify(await this.jobs())}`);
   }
 
   async conversations(): Promise<string[]> {

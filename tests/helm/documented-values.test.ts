@@ -44,7 +44,7 @@ const MAKES: Readonly<Record<string, (objects: readonly Manifest[]) => void>> = 
     expect(ports).toContain('6432');
   },
   queue: (objects) => {
-    expect(ofKind(objects, 'HorizontalPodAutoscaler')[0].spec.metrics[1].external.metric.name).toBe('slipway_outbox_wishes');
+    expect(ofKind(objects, 'HorizontalPodAutoscaler')[0].spec.metrics[1].external.metric.name).toBe('slipway_outbox_jobs');
   },
 };
 

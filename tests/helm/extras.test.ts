@@ -136,7 +136,7 @@ describe('what good neighbours of the chart get', { skip: lackForHelm() ?? false
   });
 
   it('an autoscaler that looks at the queue, too', async () => {
-    const queue = { type: 'External', external: { metric: { name: 'slipway_outbox_wishes' }, target: { type: 'AverageValue', averageValue: '20' } } };
+    const queue = { type: 'External', external: { metric: { name: 'slipway_outbox_jobs' }, target: { type: 'AverageValue', averageValue: '20' } } };
     const objects = await ok({ worker: { autoscaling: { enabled: true, metrics: [queue] } } });
     const { metrics } = component(objects, 'HorizontalPodAutoscaler', 'worker').spec;
     expect(metrics).toEqual([expect.objectContaining({ type: 'Resource' }), queue]);

@@ -17,8 +17,8 @@ export function describeSecondFactor(world: () => IdentityWorld, browser: () => 
     await admin.createPerson(CLEO);
     const issuer = world().issuer(app.url, 'factors');
     test.after(() => app.close());
-    const signIn = async (wish: Parameters<typeof issuer.begin>[0], code: (person: PersonInChromium) => Promise<void>) => {
-      const { url, transaction } = await issuer.begin(wish);
+    const signIn = async (options: Parameters<typeof issuer.begin>[0], code: (person: PersonInChromium) => Promise<void>) => {
+      const { url, transaction } = await issuer.begin(options);
       const person = await PersonInChromium.at(browser(), url);
       try {
         await person.fill({ username: CLEO.username, password: CLEO.password });

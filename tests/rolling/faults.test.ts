@@ -81,7 +81,7 @@ describe('with two replicas of everything, two conversations at work and five re
     if (rolling.redis === null) return test.skip('no redis-server on PATH: apt-get install redis-server');
     const { url } = rolling.redis;
     const begun = rolling.begin('redis-emptied');
-    // Until the request is answered and after it: with the job or without, there is the wish.
+    // Until the request is answered and after it: with the job or without, there is the outbox job.
     for (let settled = false; !settled; ) {
       await flushAll(url);
       settled = await Promise.race([begun.then(() => true), new Promise<false>((resolve) => setImmediate(() => resolve(false)))]);

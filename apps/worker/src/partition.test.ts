@@ -52,7 +52,7 @@ describe('worker cut off from runtime-api', { timeout: 180_000 }, () => {
   const add = (id: string): Promise<void> => scene.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
   const isReady = async (id: string): Promise<boolean> => {
     const row = await scene.row(id);
-    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.wishes(id)).length === 0;
+    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.jobs(id)).length === 0;
   };
   const stepsOf = async (id: string): Promise<StartStep[]> =>
     (await scene.log(id)).filter((event) => event.key === 'start_task').map((event) => event.value as StartStep);

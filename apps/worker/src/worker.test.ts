@@ -43,7 +43,7 @@ describe('worker process', () => {
   };
   const isReady = async (id: string): Promise<boolean> => {
     const row = await scene.row(id);
-    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.wishes(id)).length === 0;
+    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.jobs(id)).length === 0;
   };
   const add = (id: string): Promise<void> => scene.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
 
@@ -86,10 +86,10 @@ describe('worker process', () => {
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
-  it('finds wishes that nobody queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
+  it('finds outbox jobs that nobody queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
     const { id, message } = await scene.create();
-    await until('the wish was found', () => isReady(id), 15_000);
+    await until('the outbox job was found', () => isReady(id), 15_000);
     expect(scene.peers.messagesOf(id)).toEqual([message]);
     await scene.execution(id, 'running');
     scene.peers.loseSandbox(id);
@@ -115,7 +115,7 @@ describe('worker process', () => {
       expect(await endLocks()).toBe(1);
       const began = performance.now();
       const { id } = await scene.create();
-      await until('a wish that nobody queued is found', () => isReady(id), 20_000);
+      await until('an outbox job that nobody queued is found', () => isReady(id), 20_000);
       for (const name of ['outbox', 'recovery', 'organizations'])
         await until(`the sweep ${name} is completed`, async () => (await sweptAt(name)) > before, 20_000);
       process.stderr.write(`lock connection ended: every sweep again after ${Math.round(performance.now() - began)} ms\n`);
@@ -143,7 +143,7 @@ describe('worker process', () => {
       const last = (id: string): unknown => scene.peers.sessions.get(id)?.sandbox?.told.at(-1);
       for (const id of ids) await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
       const ms = Math.round(performance.now() - began);
-      for (const id of [...ids, ORG]) await until('no wish is left', async () => (await scene.wishes(id)).length === 0, 30_000);
+      for (const id of [...ids, ORG]) await until('no outbox job is left', async () => (await scene.jobs(id)).length === 0, 30_000);
       return ms;
     };
     process.stderr.write(

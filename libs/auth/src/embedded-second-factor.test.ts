@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { CookieClient, type IdentityServer, oneTimeCode, startIdentityServer, submitForm } from '@slipway/testing';
 import { expect } from 'expect';
-import { type Identity, OidcIssuer, type SignInWish } from './oidc-issuer.js';
+import { type Identity, OidcIssuer, type SignInOptions } from './oidc-issuer.js';
 import { AppOfIssuer } from './testing/index.js';
 
 /** A page that a browser has come to. */
@@ -26,8 +26,12 @@ describe('second factor of the embedded issuer', () => {
   });
 
   /** A sign-in by the pages of the issuer. `steps` begins at the page after the password. */
-  async function signIn(wish: SignInWish, steps: (page: Shown, browser: CookieClient) => Promise<Shown>, browser = new CookieClient()): Promise<Identity> {
-    const { url, transaction } = await issuer.begin(wish);
+  async function signIn(
+    options: SignInOptions,
+    steps: (page: Shown, browser: CookieClient) => Promise<Shown>,
+    browser = new CookieClient(),
+  ): Promise<Identity> {
+    const { url, transaction } = await issuer.begin(options);
     const page = await steps(await submitForm(browser, await browser.follow(url), DEMO), browser);
     if (!page.url.href.startsWith(app.redirectUri)) throw new Error(`ended at ${page.url.href}: ${await page.response.text()}`);
     return (await issuer.finish(page.url.search.slice(1), transaction)).identity;

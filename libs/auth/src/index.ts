@@ -2,7 +2,7 @@ export { type ApiKeyEnvironment, hashApiKey, makeApiKey, type NewApiKey, parseAp
 export { ApiKeyUses } from './api-keys/api-key-uses.js';
 export { ApiKeys, type ProvenKey } from './api-keys/api-keys.js';
 export type { IssuerLogout } from './logout-tokens.js';
-export { type Identity, isLoopback, OidcIssuer, SECOND_FACTOR_ACR, type SignInTransaction, type SignInWish, type Tokens } from './oidc-issuer.js';
+export { type Identity, isLoopback, OidcIssuer, SECOND_FACTOR_ACR, type SignInTransaction, type SignInOptions, type Tokens } from './oidc-issuer.js';
 export { bearerOf, type GateRules, PrincipalService, type Proven } from './principals.js';
 export type { ProviderToken } from './provider-token.js';
 export { type Connected, ProviderTokens } from './provider-tokens.js';

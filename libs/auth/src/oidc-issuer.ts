@@ -38,7 +38,7 @@ export interface Identity {
   readonly secondFactor: boolean;
 }
 /** What the issuer's page is asked for beside a sign-in. */
-export interface SignInWish {
+export interface SignInOptions {
   /** `login`: the person proves themself anew, though the browser has a session with the issuer. Keycloak then takes no other person than the one of that session. */
   readonly prompt?: 'login';
   /** Filled into the form. */
@@ -53,7 +53,7 @@ export interface OidcOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** Values of `acr` that say that there was a second factor; asked for with `SignInWish.secondFactor`. */
+  /** Values of `acr` that say that there was a second factor; asked for with `SignInOptions.secondFactor`. */
   readonly secondFactorAcr?: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export class OidcIssuer {
   constructor(private readonly options: OidcOptions) {}
 
   /** @throws SlipwayError `auth.unavailable` */
-  async begin(wish: SignInWish = {}): Promise<{ url: string; transaction: SignInTransaction }> {
+  async begin(options: SignInOptions = {}): Promise<{ url: string; transaction: SignInTransaction }> {
     const config = await this.configuration(SEEN_ALIVE_MS);
     const transaction = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
     const url = oidc.buildAuthorizationUrl(config, {
@@ -100,10 +100,10 @@ export class OidcIssuer {
       nonce: transaction.nonce,
       code_challenge: await oidc.calculatePKCECodeChallenge(transaction.verifier),
       code_challenge_method: 'S256',
-      ...(wish.prompt === undefined ? {} : { prompt: wish.prompt }),
-      ...(wish.loginHint === undefined ? {} : { login_hint: wish.loginHint }),
-      ...(wish.secondFactor === undefined ? {} : { acr_values: this.acrs.join(' ') }),
-      ...(wish.action === undefined ? {} : { kc_action: wish.action }),
+      ...(options.prompt === undefined ? {} : { prompt: options.prompt }),
+      ...(options.loginHint === undefined ? {} : { login_hint: options.loginHint }),
+      ...(options.secondFactor === undefined ? {} : { acr_values: this.acrs.join(' ') }),
+      ...(options.action === undefined ? {} : { kc_action: options.action }),
     });
     return { url: url.href, transaction };
   }

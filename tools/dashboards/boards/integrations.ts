@@ -22,7 +22,7 @@ export const integrations: Board = {
       number('Deliveries that were not believed', 'number', orZero(total('integration_deliveries_refused_total')), {
         thresholds: { warning: 10, critical: 100 },
       }),
-      number('Jobs that wait', 'number', gauge('max', 'outbox_wishes', { where: ours })),
+      number('Jobs that wait', 'number', gauge('max', 'outbox_jobs', { where: ours })),
       number('The oldest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours }), { thresholds: { warning: 300, critical: 1800 } }),
     ),
     row(
@@ -40,7 +40,7 @@ export const integrations: Board = {
       'Work for them',
       lines('Jobs by result', 'operations', rate('jobs_total', { where: ours, by: ['queue', 'result'] })),
       lines('Time of a job (p95)', 'seconds', quantile(0.95, 'job_seconds', { where: ours, by: ['queue'] })),
-      lines('Jobs that wait', 'number', gauge('max', 'outbox_wishes', { where: ours, by: ['queue'] })),
+      lines('Jobs that wait', 'number', gauge('max', 'outbox_jobs', { where: ours, by: ['queue'] })),
       lines('Age of the oldest', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours, by: ['queue'] })),
     ),
   ],

@@ -38,9 +38,9 @@ export const pools: Board = {
     ),
     row(
       'Queue',
-      lines('Starts that wait', 'number', gauge('max', 'outbox_wishes', waiting)),
+      lines('Starts that wait', 'number', gauge('max', 'outbox_jobs', waiting)),
       lines('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', waiting), { thresholds: { warning: 60, critical: 900 } }),
-      lines('Jobs that wait', 'number', gauge('max', 'outbox_wishes', { by: ['queue'] })),
+      lines('Jobs that wait', 'number', gauge('max', 'outbox_jobs', { by: ['queue'] })),
       lines('Age of the oldest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', { by: ['queue'] })),
       lines('Jobs that failed, and come again', 'operations', rate('jobs_total', { where: { result: 'failed' }, by: ['queue'] })),
       lines('Time of a job (p95)', 'seconds', quantile(0.95, 'job_seconds', { by: ['queue'] })),

@@ -12,7 +12,7 @@ export const startFlow: Board = {
     row(
       'Now',
       number('First event within 5 s', 'share', over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count'))),
-      number('Starts that wait', 'number', gauge('max', 'outbox_wishes', starts)),
+      number('Starts that wait', 'number', gauge('max', 'outbox_jobs', starts)),
       number('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
       number('Starts that failed on our side, in the time shown', 'number', orZero(total('conversations_ended_total', failed)), {
         thresholds: { warning: 1, critical: 10 },

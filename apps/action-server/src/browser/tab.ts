@@ -8,8 +8,8 @@ const MAX_DIALOGS = 20;
 /** A page that goes on to so many others within so many milliseconds is closed. */
 const MAX_MOVES = 12;
 const MOVES_MS = 10_000;
-/** From a page's wish to go elsewhere, or to open a window, to the request or the window. Milliseconds; a wish such as `mailto:` comes to nothing. */
-const WISH_MS = 2_000;
+/** From a page's attempt to navigate, or to open a window, to the request or the window. Milliseconds; an attempt such as `mailto:` comes to nothing. */
+const NAVIGATION_MS = 2_000;
 /** Errors of a page's scripts that are kept, the last ones. */
 const MAX_ERRORS = 10;
 /** Longest of them. UTF-16 code units. */
@@ -35,7 +35,7 @@ export class Tab {
   /** Of the last addresses that it went to. `performance.now()`. */
   #moves: number[] = [];
   #session: Promise<CDPSession> | undefined;
-  /** Until when what it wished for may still begin. `performance.now()`. */
+  /** Until when a navigation that it asked for may still begin. `performance.now()`. */
   #leavesBy = 0;
   #opensBy = 0;
 
@@ -72,7 +72,7 @@ export class Tab {
     page.on('popup', () => {
       this.#opensBy = 0;
     });
-    void this.#hearWishes().catch(() => {});
+    void this.#watchNavigations().catch(() => {});
   }
 
   /** Chrome's own protocol with this page. One for all that this process asks; whoever needs events of their own makes another from `page.context()`. */
@@ -147,17 +147,17 @@ export class Tab {
   }
 
   /** What a click has begun is known before the click is answered; its request is not. */
-  async #hearWishes(): Promise<void> {
+  async #watchNavigations(): Promise<void> {
     const session = await this.session();
     const { targetInfo } = await session.send('Target.getTargetInfo');
     session.on('Page.windowOpen', () => {
-      this.#opensBy = performance.now() + WISH_MS;
+      this.#opensBy = performance.now() + NAVIGATION_MS;
     });
     session.on('Page.frameRequestedNavigation', ({ frameId, disposition, url }) => {
       if (!/^https?:/.test(url)) return;
       // The main frame has the id of its page.
-      if (disposition === 'currentTab' && frameId === targetInfo.targetId) this.#leavesBy = performance.now() + WISH_MS;
-      else if (disposition === 'newTab' || disposition === 'newWindow') this.#opensBy = performance.now() + WISH_MS;
+      if (disposition === 'currentTab' && frameId === targetInfo.targetId) this.#leavesBy = performance.now() + NAVIGATION_MS;
+      else if (disposition === 'newTab' || disposition === 'newWindow') this.#opensBy = performance.now() + NAVIGATION_MS;
     });
     await session.send('Page.enable');
   }

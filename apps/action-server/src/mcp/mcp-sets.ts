@@ -137,7 +137,7 @@ export class McpSets {
   }
 
   /** Reaches a server once, for somebody who wants to know whether its settings are right. Never rejects for what the server does. */
-  async test({ server, timeout, tool_call: wish }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
+  async test({ server, timeout, tool_call: call }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
     const { environment, outputDirectory, mark } = this.#deps;
     this.#note();
     const { type, transport, ...config } = server;
@@ -151,9 +151,9 @@ export class McpSets {
       connection = await connect(spec, { broken: () => {}, toolsChanged: () => {} }, both);
       const { tools } = cleanTools((await orEnded(connection.listTools(), both)).tools);
       const names = tools.map(({ tool }) => tool);
-      if (wish == null) return { ok: true, tools: names, tool_result: null };
-      const answer = await connection.call(wish.name, wish.arguments, both);
-      const { is_error, content } = observationOf(wish.name, answer, new CellOutput(outputDirectory, 'mcp-test'));
+      if (call == null) return { ok: true, tools: names, tool_result: null };
+      const answer = await connection.call(call.name, call.arguments, both);
+      const { is_error, content } = observationOf(call.name, answer, new CellOutput(outputDirectory, 'mcp-test'));
       return { ok: true, tools: names, tool_result: { is_error, text: content.map((part) => (part.type === 'text' ? part.text : '')).join('') } };
     } catch (error) {
       signal.throwIfAborted();

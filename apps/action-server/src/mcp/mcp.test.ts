@@ -43,13 +43,13 @@ describe('MCP servers of a conversation', () => {
       expect(answer.status).toBe(200);
       return (await answer.json()) as McpToolsResponse;
     }
-    /** What is known once it is as wished. */
-    when(what: string, wish: (told: McpToolsResponse) => boolean): Promise<McpToolsResponse> {
+    /** What is known once it holds. */
+    when(what: string, holds: (told: McpToolsResponse) => boolean): Promise<McpToolsResponse> {
       return until(
         what,
         async () => {
           const told = await this.look();
-          return wish(told) ? told : null;
+          return holds(told) ? told : null;
         },
         45_000,
       );

@@ -46,8 +46,8 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-    const wish = new Request(url, { method: request.method ?? 'GET', headers, signal: gone.signal });
-    const answer = await transport.handleRequest(wish, body === undefined ? {} : { parsedBody: body });
+    const forwarded = new Request(url, { method: request.method ?? 'GET', headers, signal: gone.signal });
+    const answer = await transport.handleRequest(forwarded, body === undefined ? {} : { parsedBody: body });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body === null) return void response.end();
     response.flushHeaders();

@@ -22,8 +22,8 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
       return ok(SUCCESS);
     }),
     on('POST', '/fork', async ({ params, request }) => {
-      const wish = parseOrThrow(ForkConversationRequest, (await readJson(request)) ?? {});
-      return ok((await conversations.fork(params['id'], wish)).info(), 201);
+      const wanted = parseOrThrow(ForkConversationRequest, (await readJson(request)) ?? {});
+      return ok((await conversations.fork(params['id'], wanted)).info(), 201);
     }),
     on('POST', '/ask_agent', async ({ params, request, signal }) => {
       const { question } = parseOrThrow(AskAgentRequest, await readJson(request));

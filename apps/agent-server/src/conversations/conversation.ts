@@ -282,9 +282,9 @@ export class Conversation {
   }
 
   /** What another conversation needs to go on by itself from what this one knows. @throws SlipwayError `conversation.not-running`, `resource.not-found`. */
-  fork(wish: ForkConversationRequest): Fork {
+  fork(wanted: ForkConversationRequest): Fork {
     if (this.started === undefined) throw notStarted();
-    return forkOf(this.id, this.started.request, this.log.events, wish);
+    return forkOf(this.id, this.started.request, this.log.events, wanted);
   }
 
   /** What people call it and how they sort it; nothing of the agent's. */

@@ -60,15 +60,15 @@ export class Conversations {
   }
 
   /** A conversation of its own that knows what `id` knows; it belongs to no app. @throws SlipwayError `resource.not-found`, `conversation.not-running`, `conversation.exists`. */
-  async fork(id: string | undefined, wish: ForkConversationRequest): Promise<Conversation> {
-    const { request, events } = (await this.get(id)).fork(wish);
-    const forkId = wish.id?.toLowerCase() ?? randomUUID();
+  async fork(id: string | undefined, wanted: ForkConversationRequest): Promise<Conversation> {
+    const { request, events } = (await this.get(id)).fork(wanted);
+    const forkId = wanted.id?.toLowerCase() ?? randomUUID();
     if (this.open.has(forkId)) throw new SlipwayError('conversation.exists', 'There is a conversation with this id already.');
     const making = Conversation.create(forkId, path.join(this.directory, forkId), request, this.deps, events);
     this.open.set(forkId, making);
     try {
       const fork = await making;
-      fork.describe(wish);
+      fork.describe(wanted);
       await fork.start(request);
       return fork;
     } catch (error) {

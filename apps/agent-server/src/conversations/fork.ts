@@ -9,20 +9,20 @@ export interface Fork {
 }
 
 /** A conversation that begins with what another knows, up to an event of it or as a whole. It has no app: what it does stays in this sandbox. @throws SlipwayError `resource.not-found`. */
-export function forkOf(id: string, request: StartConversationRequest, events: readonly ConversationEvent[], wish: ForkConversationRequest): Fork {
+export function forkOf(id: string, request: StartConversationRequest, events: readonly ConversationEvent[], wanted: ForkConversationRequest): Fork {
   const { slipway: _, initial_message: __, conversation_id: ___, ...kept } = request;
-  const end = wish.from_event_id == null ? events.length - 1 : events.findIndex((event) => event.id === wish.from_event_id);
-  if (wish.from_event_id != null && end === -1) throw notFound();
+  const end = wanted.from_event_id == null ? events.length - 1 : events.findIndex((event) => event.id === wanted.from_event_id);
+  if (wanted.from_event_id != null && end === -1) throw notFound();
   const upTo = events.slice(0, end + 1);
   // What was accepted here was accepted once: a copy that waits asks for itself.
   const carriedOver = acceptedUnheard(upTo) ? upTo.filter((event) => !isUpdate(event, CONFIRMATION_ANSWER)) : upTo;
-  const copied = carriedOver.filter((event) => !(wish.reset_metrics && isUpdate(event, 'stats')));
+  const copied = carriedOver.filter((event) => !(wanted.reset_metrics && isUpdate(event, 'stats')));
   return {
     request: {
       ...kept,
-      tags: wish.tags ?? kept.tags,
+      tags: wanted.tags ?? kept.tags,
       forked_from_conversation_id: id,
-      ...(wish.from_event_id == null ? {} : { forked_from_event_id: wish.from_event_id }),
+      ...(wanted.from_event_id == null ? {} : { forked_from_event_id: wanted.from_event_id }),
     },
     events: copied,
   };

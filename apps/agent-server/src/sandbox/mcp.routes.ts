@@ -16,9 +16,9 @@ export function mcpRoutes(actionServer: ActionServerClient, mask: SecretMask): R
       path: '/api/mcp/test',
       access: 'session',
       handle: async ({ request, signal }) => {
-        const wish = parseOrThrow(McpTestRequest, await readJson(request));
-        mask.add(proofsIn({ [wish.name]: wish.server }));
-        const { status, body } = await actionServer.request('POST', '/mcp/test', wish, AbortSignal.any([signal, AbortSignal.timeout(TEST_MS)]));
+        const asked = parseOrThrow(McpTestRequest, await readJson(request));
+        mask.add(proofsIn({ [asked.name]: asked.server }));
+        const { status, body } = await actionServer.request('POST', '/mcp/test', asked, AbortSignal.any([signal, AbortSignal.timeout(TEST_MS)]));
         if (status >= 300) throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox did not try the server. Try again.');
         return ok(JSON.parse(mask.text(JSON.stringify(body))) as object);
       },

@@ -44,7 +44,7 @@ const NO_REASON = 'User rejected the action.';
  * A person's word on what an agent asks for, and how often it asks.
  *
  * With a sandbox the answer goes straight to it: it takes one after the other, and the first counts, wherever they came from. Without one the answer is written into the
- * log under the conversation's lock, with a wish for a start: the next sandbox reads it there. A sandbox that is up and does not answer has not heard it: a no is not kept then, and of
+ * log under the conversation's lock, with an outbox job for a start: the next sandbox reads it there. A sandbox that is up and does not answer has not heard it: a no is not kept then, and of
  * a yes the audit entry alone, which the same yes again does not repeat.
  */
 @Injectable()
@@ -158,7 +158,7 @@ export class ConfirmationService {
     return 'four-eyes';
   }
 
-  /** The answer as events of the platform, the wish for a sandbox that goes on with it, and who gave it: all of it or nothing. */
+  /** The answer as events of the platform, the outbox job for a sandbox that goes on with it, and who gave it: all of it or nothing. */
   private async writeDown(caller: Principal, id: string, body: AnswerConfirmation, request: RespondToConfirmationRequest): Promise<void> {
     const publish = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, id);

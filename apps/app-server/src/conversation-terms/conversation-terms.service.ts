@@ -26,7 +26,7 @@ const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each s
  * How far an agent goes by itself, and whether it plans or works.
  *
  * What is committed holds, in the order of the lock of the row, and each change has a version. A sandbox that has the conversation is asked first whether it would refuse,
- * and told after the commit before anybody is answered, so that who resumes it next meets the new limits; it takes no older version after a newer. The wish that is
+ * and told after the commit before anybody is answered, so that who resumes it next meets the new limits; it takes no older version after a newer. The outbox job that is
  * committed with the change has worker tell it again until it is known to have the last one: whoever dies between, and whatever is lost, costs only time.
  * One that starts meanwhile is told by worker before its start counts as done; who rests gets it at the next start.
  */

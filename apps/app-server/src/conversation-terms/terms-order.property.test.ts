@@ -73,18 +73,18 @@ describe('the order of changes of how far an agent goes', () => {
         budget: string | null;
         version: number;
         told: number;
-        wished: boolean;
+        queued: boolean;
         logged: { maxIterations: number | null } | null;
       }>(
         `SELECT max_iterations AS steps, trim_scale(max_budget_usd)::text AS budget, terms_version AS version, (checkpoint ->> 'termsVersion')::int AS told,
-           EXISTS (SELECT 1 FROM app.outbox o WHERE o.key = c.id::text AND o.queue = 'conversation-deliver') AS wished,
+           EXISTS (SELECT 1 FROM app.outbox o WHERE o.key = c.id::text AND o.queue = 'conversation-deliver') AS queued,
            (SELECT e.event -> 'value' FROM app.event e WHERE e.conversation_id = c.id AND e.event ->> 'key' = 'terms' ORDER BY e.seq DESC LIMIT 1) AS logged
          FROM app.conversation c WHERE id = $1`,
         [id],
       )
     ).rows[0];
 
-  it('however many change them at once and however late, broken off or unanswered the tellings are: the agent has what was committed last, or a wish to tell it stands', async () => {
+  it('however many change them at once and however late, broken off or unanswered the tellings are: the agent has what was committed last, or an outbox job to tell it stands', async () => {
     const change = fc.oneof(
       fc.record({ maxIterations: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ maxBudgetUsd: fc.constantFrom('1', '2.5', null) }),
@@ -110,7 +110,7 @@ describe('the order of changes of how far an agent goes', () => {
           agreed += 1;
           if (now.version > 0)
             expect(agent.applied).toMatchObject({ max_iterations: now.steps, max_budget_per_task: now.budget === null ? null : Number(now.budget) });
-        } else expect(now).toMatchObject({ wished: true });
+        } else expect(now).toMatchObject({ queued: true });
       }),
       { numRuns: 40 },
     );
@@ -131,17 +131,17 @@ describe('the order of changes of how far an agent goes', () => {
     expect(await state(id)).toMatchObject({ steps: 3, version: 1, told: 1 });
   });
 
-  it('is kept by a wish when the agent does not answer after the commit, and by the start when another one has begun meanwhile', async () => {
+  it('is kept by an outbox job when the agent does not answer after the commit, and by the start when another one has begun meanwhile', async () => {
     agent = new Agent();
     const id = await running();
     agent.plan = [{ lateMs: 0, answer: 'broken off' }];
     expect(await update(id, { maxIterations: 7 })).toMatchObject({ status: 200, body: { maxIterations: 7 } });
-    expect(await state(id)).toMatchObject({ steps: 7, version: 1, told: 0, wished: true });
+    expect(await state(id)).toMatchObject({ steps: 7, version: 1, told: 0, queued: true });
     agent.plan = [{ lateMs: 300, answer: 'taken' }];
     const asked = update(id, { maxIterations: 8 });
     await until('it is committed', async () => (await state(id))?.version === 2);
     await app.owner.query(`UPDATE app.conversation SET epoch = 2, checkpoint = '{"terms": "default|8|", "termsVersion": 1}' WHERE id = $1`, [id]);
     expect((await asked).status).toBe(200);
-    expect(await state(id)).toMatchObject({ version: 2, told: 1, wished: true });
+    expect(await state(id)).toMatchObject({ version: 2, told: 1, queued: true });
   });
 });

@@ -60,16 +60,13 @@ describe('what an organization has set up', () => {
   });
 
   it('a change of when agents ask is wanted for those that run in the same transaction, and no other change or organization is', async () => {
-    const wishes = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-brake'")).rows;
+    const jobs = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-brake'")).rows;
     const patch = async (person: Person, change: object) => (await app.http(person, 'PATCH', `/api/v1/orgs/${person.orgId}/settings`, change)).status;
-    expect([await patch(owner, { maxIterations: 21 }), await patch(owner, { confirmation: 'never', fourEyes: false }), await wishes()]).toEqual([200, 200, []]);
-    expect([await patch(owner, { fourEyes: true }), await wishes()]).toEqual([
-      200,
-      [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }],
-    ]);
+    expect([await patch(owner, { maxIterations: 21 }), await patch(owner, { confirmation: 'never', fourEyes: false }), await jobs()]).toEqual([200, 200, []]);
+    expect([await patch(owner, { fourEyes: true }), await jobs()]).toEqual([200, [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }]]);
     await app.owner.query('DELETE FROM app.outbox');
-    expect([await patch(owner, { confirmation: 'risky', fourEyes: false }), (await wishes()).map(({ key }) => key)]).toEqual([200, [owner.orgId]]);
-    expect([await patch(member, { confirmation: 'always' }), (await wishes()).map(({ key }) => key).sort()]).toEqual([200, [owner.orgId, member.orgId].sort()]);
+    expect([await patch(owner, { confirmation: 'risky', fourEyes: false }), (await jobs()).map(({ key }) => key)]).toEqual([200, [owner.orgId]]);
+    expect([await patch(member, { confirmation: 'always' }), (await jobs()).map(({ key }) => key).sort()]).toEqual([200, [owner.orgId, member.orgId].sort()]);
     await app.owner.query('DELETE FROM app.outbox');
     await patch(owner, { confirmation: 'never' });
   });

@@ -194,8 +194,8 @@ describe('deleting an organization', () => {
       const answer = await app.http<Answer>(coOwner, method, company.path(rest), body);
       expect([method, rest, answer.status, answer.body.code]).toEqual([method, rest, 409, 'org.being-deleted']);
     }
-    const wishes = await app.owner.query(`SELECT queue, payload FROM app.outbox WHERE org_id = $1`, [company.org.id]);
-    expect(wishes.rows).toEqual([{ queue: 'org-closing', payload: { orgId: company.org.id } }]);
+    const jobs = await app.owner.query(`SELECT queue, payload FROM app.outbox WHERE org_id = $1`, [company.org.id]);
+    expect(jobs.rows).toEqual([{ queue: 'org-closing', payload: { orgId: company.org.id } }]);
     expect((await app.owner.query(`SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND revoked_at IS NULL`, [company.org.id])).rowCount).toBe(0);
 
     const restored = await app.http<Answer>(coOwner, 'POST', company.path('/restore'));

@@ -13,7 +13,7 @@ import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { slugCandidates, slugOfName } from './org-slug.js';
 import { endSandboxGrants, insertOrg, isActiveAccount, markForDeletion, readOrg, takenSlugs, unmarkForDeletion, updateOrg } from './orgs.queries.js';
 
-/** From the wish to delete an organization to its deletion. Hours. */
+/** From the request to delete an organization to its deletion. Hours. */
 const GRACE_HOURS = 48;
 /** Company organizations that one person may own. */
 const MAX_OWNED = 50;

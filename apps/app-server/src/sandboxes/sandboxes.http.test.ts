@@ -126,11 +126,11 @@ describe('sandboxes of an organization', () => {
     const id = await running();
     expect((await app.http(admin, 'POST', path(`/${id}/stop`))).status).toBe(202);
     const { rows } = await app.owner.query(
-      `SELECT (SELECT desired FROM app.conversation WHERE id = $1) AS desired, (SELECT count(*)::int FROM app.outbox WHERE key = $1::text AND queue = 'conversation-pause') AS wished,
+      `SELECT (SELECT desired FROM app.conversation WHERE id = $1) AS desired, (SELECT count(*)::int FROM app.outbox WHERE key = $1::text AND queue = 'conversation-pause') AS queued,
          (SELECT array_agg(action ORDER BY action) FROM app.audit_entry WHERE target = $1::text AND actor_id = $2) AS audit`,
       [id, admin.userId],
     );
-    expect(rows[0]).toEqual({ desired: 'rest', wished: 1, audit: ['conversation.pause', 'sandbox.stop'] });
+    expect(rows[0]).toEqual({ desired: 'rest', queued: 1, audit: ['conversation.pause', 'sandbox.stop'] });
     await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
     expect((await app.http(admin, 'POST', path(`/${id}/stop`))).body).toMatchObject({ code: 'conversation.not-running', status: 409 });
   });

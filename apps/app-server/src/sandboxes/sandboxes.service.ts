@@ -100,7 +100,7 @@ export class SandboxesService {
     if (conversation === undefined) throw notFound();
     if (conversation.desired === 'rest' && conversation.sandbox_status !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'The conversation has no sandbox that could be stopped.');
-    // The wish first: one that is recorded and did not come about is asked again, one that came about unrecorded would be nobody's.
+    // The outbox job first: one that is recorded and did not come about is asked again, one that came about unrecorded would be nobody's.
     await inOrg(this.pool, caller.orgId, (client) =>
       client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: conversation.id, detail: { owner: conversation.created_by } })),
     );

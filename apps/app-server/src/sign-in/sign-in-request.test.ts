@@ -6,11 +6,11 @@ describe('signInRequestOf', () => {
   it('heeds what it knows', () => {
     expect(signInRequestOf({ redirect: '/a', switch: '1', login_hint: 'ada@example.test', verify: '1' })).toEqual({
       redirect: '/a',
-      wish: { loginHint: 'ada@example.test', action: 'VERIFY_EMAIL' },
+      options: { loginHint: 'ada@example.test', action: 'VERIFY_EMAIL' },
       switching: true,
     });
-    expect(signInRequestOf({ again: 'sign-in' }).wish).toEqual({ prompt: 'login' });
-    expect(signInRequestOf({ again: 'second-factor' }).wish).toEqual({ prompt: 'login', secondFactor: true });
+    expect(signInRequestOf({ again: 'sign-in' }).options).toEqual({ prompt: 'login' });
+    expect(signInRequestOf({ again: 'second-factor' }).options).toEqual({ prompt: 'login', secondFactor: true });
     expect(signInRequestOf({ redirect: '/a', invitation: 'inv_AbC-123_~.x' }).redirect).toBe('/invite/inv_AbC-123_~.x');
   });
 
@@ -28,7 +28,7 @@ describe('signInRequestOf', () => {
       'abcdefgh?x=1',
       'abcdefgh#x',
     ])
-      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([invitation, { redirect: '/a', wish: {}, switching: false }]);
+      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([invitation, { redirect: '/a', options: {}, switching: false }]);
     for (const query of [
       undefined,
       null,
@@ -39,6 +39,6 @@ describe('signInRequestOf', () => {
       { switch: ['1'], login_hint: ['a'], verify: 1 },
       { login_hint: 'a'.repeat(255) },
     ])
-      expect(signInRequestOf(query)).toEqual({ redirect: undefined, wish: {}, switching: false });
+      expect(signInRequestOf(query)).toEqual({ redirect: undefined, options: {}, switching: false });
   });
 });

@@ -1,10 +1,10 @@
-import type { SignInWish } from '@slipway/auth';
+import type { SignInOptions } from '@slipway/auth';
 
 /** What of `GET /oauth/login`'s query is heeded; the rest, and what is not well formed, is as if it were absent. */
 export interface SignInRequest {
   /** Where to go afterwards, not yet looked at. */
   readonly redirect: unknown;
-  readonly wish: SignInWish;
+  readonly options: SignInOptions;
   /** As somebody else than the browser is known as, here and with the issuer. */
   readonly switching: boolean;
 }
@@ -27,7 +27,7 @@ export function signInRequestOf(query: unknown): SignInRequest {
   return {
     switching: given['switch'] === '1',
     redirect: typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
-    wish: {
+    options: {
       ...(again === 'second-factor' ? { prompt: 'login', secondFactor: true } : again === 'sign-in' ? { prompt: 'login' } : {}),
       ...(typeof hint === 'string' && hint !== '' && hint.length <= MAX_HINT ? { loginHint: hint } : {}),
       ...(given['verify'] === '1' ? { action: 'VERIFY_EMAIL' } : {}),

@@ -34,8 +34,8 @@ export class SignInService {
   }
 
   /** Where it leads afterwards is a path of ours, or the start page. */
-  async begin({ redirect, wish }: SignInRequest): Promise<{ location: string; cookies: string[] }> {
-    const { url, transaction } = await this.issuer.begin(wish);
+  async begin({ redirect, options }: SignInRequest): Promise<{ location: string; cookies: string[] }> {
+    const { url, transaction } = await this.issuer.begin(options);
     const sealed = sealTransaction(this.box, {
       ...transaction,
       redirect: returnUrl(redirect, this.config.PUBLIC_URL),
@@ -55,19 +55,19 @@ export class SignInService {
     const { pathname, search, hash } = new URL(returnUrl(asked.redirect, this.config.PUBLIC_URL));
     const state = sealSwitch(this.box, {
       redirect: `${pathname}${search}${hash}`,
-      loginHint: asked.wish.loginHint ?? null,
+      loginHint: asked.options.loginHint ?? null,
       expiresAtMs: this.clock.now().getTime() + TRANSACTION_SECONDS * 1000,
     });
     const back = new URL(SWITCHED_PATH, this.config.PUBLIC_URL).href;
     const location = idToken === null ? null : await this.issuer.endSessionUrl(idToken, back, state);
-    if (location === null) return this.begin({ ...asked, wish: { ...asked.wish, prompt: 'login' } });
+    if (location === null) return this.begin({ ...asked, options: { ...asked.options, prompt: 'login' } });
     return { location, cookies: [this.cookie.clear()] };
   }
 
   /** What was asked for before the sign-out. @param state as the issuer brought it back; anything else leads to the start page. */
   switchedTo(state: unknown): SignInRequest {
     const asked = openSwitch(this.box, state, this.clock.now());
-    return { redirect: asked?.redirect, wish: asked === null || asked.loginHint === null ? {} : { loginHint: asked.loginHint }, switching: false };
+    return { redirect: asked?.redirect, options: asked === null || asked.loginHint === null ? {} : { loginHint: asked.loginHint }, switching: false };
   }
 
   /**

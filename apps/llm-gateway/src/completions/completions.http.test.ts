@@ -80,7 +80,7 @@ describe('200', () => {
     }
   });
 
-  it('sends a body that says its own limit on as it came, with nothing added but the wish for usage in a stream', async () => {
+  it('sends a body that says its own limit on as it came, with nothing added but the request for usage in a stream', async () => {
     const { key } = await conversation();
     const body = `{ "messages" : [{"role":"user","content":"\\u00fc 1.0e5"}],\n "model":"${MODEL}", "max_tokens": 1e3, "temperature": 1.50, "stream":false }`;
     test.model.use(() => ({ text: 'ok' }));

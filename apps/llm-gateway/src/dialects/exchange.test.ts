@@ -85,7 +85,7 @@ describe('a call to a provider', () => {
     ]);
   });
 
-  it('keeps every byte of a body but the name of the model and the wish for counts', () => {
+  it('keeps every byte of a body but the name of the model and the request for counts', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),

@@ -26,7 +26,7 @@ export interface Target {
   readonly maxOutputTokens?: number;
   /** Prompt and answer together. Tokens. */
   readonly contextWindow?: number;
-  /** How the model takes a wish to reason: not at all (the wish is left out), as an effort, as a budget of tokens, or (Anthropic) adaptive with an effort. Without it the name decides. */
+  /** How the model takes a request to reason: not at all (the request is left out), as an effort, as a budget of tokens, or (Anthropic) adaptive with an effort. Without it the name decides. */
   readonly reasoning?: 'none' | 'effort' | 'budget' | 'adaptive';
   /** It takes what LiteLLM adds to chat (`thinking_blocks`, `reasoning_content`, `cache_control`). Without it: all but hosts that are known to refuse them. */
   readonly chatAdditions?: boolean;

@@ -9,7 +9,7 @@ const filled = (value: unknown): boolean => listOf(value).length > 0;
 const ELSEWHERE = 'this model is reached in another API, which has nothing of the kind; leave it out, or choose a model whose provider takes this API';
 
 /**
- * What would change the answer, and cannot be said in another dialect. All other fields that a dialect has alone are wishes (a seed, a cache key, how verbose)
+ * What would change the answer, and cannot be said in another dialect. All other fields that a dialect has alone are requests (a seed, a cache key, how verbose)
  * and are left out.
  */
 const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {

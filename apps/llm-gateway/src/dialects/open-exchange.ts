@@ -127,7 +127,7 @@ function embeddings(asked: Asked, target: Target, format: ProviderFormat): Excha
 function askedOf(asked: Asked, caller: Spoken, target: Target, signedBy: SignatureOrigin): TurnsRequest {
   const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
   const limits = [request.maxOutputTokens, asked.limit, target.maxOutputTokens].flatMap((limit) => limit ?? []);
-  // A longest answer alone is no wish for one.
+  // A longest answer alone asks for none.
   if (request.maxOutputTokens === null && (asked.limit ?? null) === null) return request;
   // Some servers read 0 as no limit.
   const limit = Math.max(1, Math.min(...limits));

@@ -29,7 +29,7 @@ type Fields = Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'insid
 
 /**
  * The caller's body for a provider of the same dialect: the very same bytes but for the model's name, the limits of the answer and of searches where they must be written, that
- * nothing is stored, and, in a stream of chat, the wish for its counts. One copy at most, whatever is changed.
+ * nothing is stored, and, in a stream of chat, the request for its counts. One copy at most, whatever is changed.
  */
 export function bodyFor(body: Buffer, fields: Fields, needs: BodyNeeds): Buffer {
   const changes: Change[] = [];

@@ -66,11 +66,11 @@ describe('a deleted conversation', () => {
     await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`, [ORG, mine.id]);
     const before = await rowsOf(others.id);
     await remove(mine.id);
-    await scene.wish('conversation-delete', mine.id);
+    await scene.addJob('conversation-delete', mine.id);
     scene.peers.requests.length = 0;
     await run(mine.id);
     expect(await rowsOf(mine.id)).toEqual(['conversation_outcome', 'usage_conversation']);
-    expect(await scene.wishes(mine.id)).toEqual([]);
+    expect(await scene.jobs(mine.id)).toEqual([]);
     expect(await payloads()).toEqual(['shared']);
     expect(await rowsOf(others.id)).toEqual(before);
     expect(scene.peers.requests).toEqual(expect.arrayContaining(['runtime POST /stop', 'gateway POST /key/delete']));
@@ -82,13 +82,13 @@ describe('a deleted conversation', () => {
     const [gone, there] = [await scene.create(), await scene.create()];
     await scene.start(gone.id);
     await remove(gone.id);
-    await scene.wish('conversation-delete', gone.id);
+    await scene.addJob('conversation-delete', gone.id);
     scene.peers.onRequest = (label) => {
       if (label.startsWith('runtime')) throw new Error('away');
     };
     await expect(run(gone.id)).rejects.toThrow();
     scene.peers.onRequest = () => {};
-    expect(await scene.wishes(gone.id)).toContain('conversation-delete');
+    expect(await scene.jobs(gone.id)).toContain('conversation-delete');
     await run(gone.id);
     expect(await rowsOf(gone.id)).toEqual(['conversation_outcome']);
     await run(there.id);

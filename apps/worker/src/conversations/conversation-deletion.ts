@@ -15,7 +15,7 @@ const KEPT: ReadonlySet<string> = new Set(['usage_conversation', 'conversation_o
 
 /**
  * Deletes what is left of a conversation whose row is gone: sandbox with workspace, keys of the models, log, payloads that nobody else refers to.
- * Safe to repeat at any point: the wish goes last, and no row of a conversation is written without the conversation's own.
+ * Safe to repeat at any point: the outbox job goes last, and no row of a conversation is written without the conversation's own.
  */
 export class ConversationDeletion {
   constructor(

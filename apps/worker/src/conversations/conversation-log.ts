@@ -49,7 +49,7 @@ export interface ColumnChanges {
 export interface Change {
   readonly events: readonly PlatformEvent[];
   readonly columns?: ColumnChanges;
-  /** Wishes that this change answers: their outbox rows go in the same transaction. */
+  /** Outbox jobs that this change answers: their outbox rows go in the same transaction. */
   readonly answers?: readonly QueueName[];
   /** What else is written in the same transaction. */
   readonly also?: (client: PoolClient) => Promise<void>;

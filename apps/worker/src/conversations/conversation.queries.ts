@@ -131,17 +131,17 @@ export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ 
   });
 }
 
-/** Queues whose wish is the same: a sandbox that runs, with the inbox in it. */
+/** Queues whose outbox job is the same: a sandbox that runs, with the inbox in it. */
 const RUN_QUEUES = ['conversation-start', 'conversation-deliver'];
 
 /** Whether somebody has asked since the last start ended. */
-export function hasWish(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+export function hasOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
-    const result = await client.query<{ wished: boolean }>('SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS wished', [
+    const result = await client.query<{ queued: boolean }>('SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS queued', [
       RUN_QUEUES,
       id,
     ]);
-    return result.rows[0]?.wished ?? false;
+    return result.rows[0]?.queued ?? false;
   });
 }
 
@@ -160,7 +160,7 @@ export function resumeIsAsked(pool: SqlPool, orgId: string, id: string): Promise
 class StillWanted extends Error {}
 
 /**
- * Takes the wish for `desired` away, if it is fulfilled at that moment: looked at after the wish is gone, so one that comes meanwhile stays.
+ * Takes the outbox job for `desired` away, if it is done at that moment: looked at after the job is gone, so one that comes meanwhile stays.
  * False: there is more to do.
  */
 export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 'run' | 'rest'): Promise<boolean> {
@@ -183,7 +183,7 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
         values: [id],
       });
       const current = now.rows[0]?.desired ?? desired;
-      // A wish to rest is void as soon as the sandbox is wanted again.
+      // An outbox job to rest is void as soon as the sandbox is wanted again.
       if (desired === 'rest') return current === 'rest';
       if (current !== 'run' || now.rows[0]?.other === true || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
       return true;
@@ -194,8 +194,8 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
   }
 }
 
-/** Takes a wish for a sandbox away because none is wanted any more. False when one is wanted again. */
-export function dropRunWish(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+/** Takes an outbox job for a sandbox away because none is wanted any more. False when one is wanted again. */
+export function deleteRunJobs(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const row = await lockConversation(client, id);
     if (row !== null && row.desired === 'run') return false;

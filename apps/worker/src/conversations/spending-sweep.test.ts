@@ -63,7 +63,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);
     expect(await straight(id, 'usr_b')).toBe(true);
     await scene.send(id, 'mine', 'usr_c');
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
     await scene.start(id);
     expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b', 'usr_c']);
     expect(await straight(id, 'usr_b')).toBe(false);

@@ -15,7 +15,7 @@ describe('whose budget a conversation counts for', () => {
   });
 
   const deliver = async (id: string): Promise<void> => {
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
     await scene.start(id);
   };
   const limit = (id: string, usd: string | null): Promise<unknown> =>
@@ -50,7 +50,7 @@ describe('whose budget a conversation counts for', () => {
     await scene.desire(id, 'rest');
     await scene.rest(id);
     await scene.desire(id, 'run');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     scene.peers.spendings.splice(0);
     await scene.start(id);
     expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);

@@ -16,7 +16,7 @@ import {
 } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
 import { wantPress } from './acts.queries.js';
@@ -57,7 +57,7 @@ export class IntegrationDelivery {
   ) {}
 
   async run({ orgId, deliveryId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
-    const wish = await readWish(this.pool, orgId, QUEUE, deliveryId);
+    const job = await readOutboxJob(this.pool, orgId, QUEUE, deliveryId);
     const stored = await inOrg(this.pool, orgId, (client) => findDelivery(client, orgId, deliveryId));
     if (stored?.state === 'received') {
       try {
@@ -69,7 +69,7 @@ export class IntegrationDelivery {
       }
     }
     // A redelivery that was asked for since keeps its own outbox row.
-    if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 
   /** The outbox row stays, so that a job that is lost is queued again by the outbox. */

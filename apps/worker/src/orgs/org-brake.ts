@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { dropWish, readWish, wantTold } from './orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob, wantTold } from './orgs.queries.js';
 
 /** Conversations whose telling is wanted in one transaction. */
 const BATCH = 100;
@@ -17,7 +17,7 @@ export class OrgBrake {
 
   /** Those that start meanwhile are told before their start is over, those at rest at their next one. Repeatable from any point. */
   async tellAll({ orgId }: QueuePayload<'org-brake'>, signal: AbortSignal): Promise<void> {
-    const wish = await readWish(this.pool, orgId, 'org-brake', orgId);
+    const job = await readOutboxJob(this.pool, orgId, 'org-brake', orgId);
     let wanted = 0;
     let after: string | null = null;
     do {
@@ -28,7 +28,7 @@ export class OrgBrake {
       after = ids.length < BATCH ? null : (ids.at(-1) ?? null);
     } while (after !== null);
     this.logger.info({ org_id: orgId, wanted }, 'agents that run are told when to ask');
-    // A change that was made since keeps its own wish.
-    if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+    // A change that was made since keeps its own outbox job.
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 }

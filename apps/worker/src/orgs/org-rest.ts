@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deletionOf, dropWish, letRunningRest, readWish } from './orgs.queries.js';
+import { deletionOf, deleteOutboxJob, letRunningRest, readOutboxJob } from './orgs.queries.js';
 
 /** Conversations that are told to rest in one transaction. */
 const BATCH = 100;
@@ -27,8 +27,8 @@ export class OrgRest {
   /** One that was restored meanwhile is left alone. */
   async ofOrg({ orgId }: QueuePayload<'org-closing'>, signal: AbortSignal): Promise<void> {
     if ((await deletionOf(this.pool, orgId)) === null) {
-      const wish = await readWish(this.pool, orgId, 'org-closing', orgId);
-      if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+      const job = await readOutboxJob(this.pool, orgId, 'org-closing', orgId);
+      if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
       return;
     }
     await this.rest('org-closing', orgId, { orgId }, null, signal);
@@ -42,7 +42,7 @@ export class OrgRest {
     signal: AbortSignal,
   ): Promise<void> {
     const { orgId } = payload;
-    const wish = await readWish(this.pool, orgId, name, key);
+    const job = await readOutboxJob(this.pool, orgId, name, key);
     let paused = 0;
     for (let ids = await letRunningRest(this.pool, orgId, createdBy, BATCH); ids.length > 0; ids = await letRunningRest(this.pool, orgId, createdBy, BATCH)) {
       signal.throwIfAborted();
@@ -50,8 +50,8 @@ export class OrgRest {
       paused += ids.length;
     }
     this.logger.info({ org_id: orgId, user_id: createdBy, paused }, 'what ran is being paused');
-    if (wish === null) return;
-    if (wish.ageMs >= SETTLED_MS) return dropWish(this.pool, orgId, wish.id);
-    await this.queue.add(name, payload, { key, delayMs: Math.ceil(SETTLED_MS - wish.ageMs) });
+    if (job === null) return;
+    if (job.ageMs >= SETTLED_MS) return deleteOutboxJob(this.pool, orgId, job.id);
+    await this.queue.add(name, payload, { key, delayMs: Math.ceil(SETTLED_MS - job.ageMs) });
   }
 }

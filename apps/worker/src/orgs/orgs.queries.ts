@@ -26,14 +26,14 @@ export function deletionOf(pool: SqlPool, orgId: string): Promise<'waits' | 'due
   });
 }
 
-export interface Wish {
+export interface OutboxJob {
   readonly id: string;
   readonly ageMs: number;
 }
 
-export function readWish(pool: SqlPool, orgId: string, queue: string, key: string): Promise<Wish | null> {
+export function readOutboxJob(pool: SqlPool, orgId: string, queue: string, key: string): Promise<OutboxJob | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<Wish>(
+    const { rows } = await client.query<OutboxJob>(
       `SELECT id, (extract(epoch FROM clock_timestamp() - enqueued_at) * 1000)::float8 AS "ageMs" FROM app.outbox WHERE queue = $1 AND key = $2`,
       [queue, key],
     );
@@ -41,8 +41,8 @@ export function readWish(pool: SqlPool, orgId: string, queue: string, key: strin
   });
 }
 
-/** Takes a wish away that was read, unless it was made anew since. */
-export async function dropWish(pool: SqlPool, orgId: string, id: string): Promise<void> {
+/** Takes an outbox job away that was read, unless it was made anew since. */
+export async function deleteOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<void> {
   await inOrg(pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [id]));
 }
 

@@ -42,7 +42,7 @@ describe('what ends with a member or an organization', () => {
     await scene?.close();
   });
 
-  const wish = (queue: string, key: string, payload: object, ageSeconds: number): Promise<unknown> =>
+  const addJob = (queue: string, key: string, payload: object, ageSeconds: number): Promise<unknown> =>
     owner.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5, now() - $6 * interval '1 second')`, [
       randomUUID(),
       ORG,
@@ -75,9 +75,9 @@ describe('what ends with a member or an organization', () => {
   it('what a removed member has running is paused with its log kept and its key of the models ended; what others run goes on', async () => {
     const [theirs, others] = [await running('usr_gone'), await running('usr_stays')];
     const before = await scene.log(theirs);
-    await wish('member-removed', `${ORG}.usr_gone`, {}, 0);
+    await addJob('member-removed', `${ORG}.usr_gone`, {}, 0);
     await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
-    expect([(await scene.row(theirs)).desired, await scene.wishes(theirs)]).toEqual(['rest', ['conversation-pause']]);
+    expect([(await scene.row(theirs)).desired, await scene.jobs(theirs)]).toEqual(['rest', ['conversation-pause']]);
     scene.peers.requests.length = 0;
     await scene.rest(theirs);
     expect(scene.peers.requests).toContain('runtime POST /pause');
@@ -99,7 +99,7 @@ describe('what ends with a member or an organization', () => {
 
   it('an organization that waits for its deletion has everything paused, also what starts later; one that was restored goes on', async () => {
     const one = await running('usr_a');
-    await wish('org-closing', ORG, { orgId: ORG }, 4);
+    await addJob('org-closing', ORG, { orgId: ORG }, 4);
     await rest.ofOrg({ orgId: ORG }, never);
     expect((await scene.row(one)).desired).toBe('run');
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'org-closing'`)).rowCount).toBe(0);

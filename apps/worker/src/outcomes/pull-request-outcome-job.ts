@@ -7,7 +7,7 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { type ConversationLocks, LockBusy } from '../conversations/conversation-locks.js';
 import type { ConnectionCalls } from '../integrations/connection-calls.js';
-import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import { Later, outcomeOf } from '../pull-requests/outcome.js';
 import { findConnectionById } from '../pull-requests/pull-requests.queries.js';
 import { nextLook, repeatedLook } from './next-look.js';
@@ -44,11 +44,11 @@ export class PullRequestOutcomeJob {
   }
 
   private async alone(orgId: string, id: string, signal: AbortSignal): Promise<void> {
-    const request = await readWish(this.pool, orgId, QUEUE, id);
+    const request = await readOutboxJob(this.pool, orgId, QUEUE, id);
     const row = await inOrg(this.pool, orgId, (client) => findOutcome(client, orgId, id));
     if (row !== null) await this.look(row, signal);
     // What was asked for meanwhile has another row.
-    if (request !== null) await dropWish(this.pool, orgId, request.id);
+    if (request !== null) await deleteOutboxJob(this.pool, orgId, request.id);
   }
 
   private async look(row: OutcomeRow, signal: AbortSignal): Promise<void> {

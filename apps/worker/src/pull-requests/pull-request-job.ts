@@ -13,7 +13,7 @@ import { type ConversationLog, LostConversation } from '../conversations/convers
 import type { ConnectionCalls } from '../integrations/connection-calls.js';
 import { BAD_TOKEN } from '../integrations/write-access.js';
 import { needAttention } from '../integrations/write-access.queries.js';
-import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import { notePublished, type SeenPullRequest } from '../outcomes/pull-request-outcomes.queries.js';
 import type { StartSteps } from '../start/start-steps.js';
 import type { Fixes } from './fixes.js';
@@ -58,7 +58,7 @@ export class PullRequestJob {
   }
 
   private async alone(orgId: string, id: string, signal: AbortSignal): Promise<void> {
-    const request = await readWish(this.pool, orgId, QUEUE, id);
+    const request = await readOutboxJob(this.pool, orgId, QUEUE, id);
     const row = await inOrg(this.pool, orgId, (client) => findPullRequest(client, orgId, id));
     const waitMs = row === null ? null : await this.bring(row, signal);
     if (waitMs !== null) {
@@ -66,7 +66,7 @@ export class PullRequestJob {
       return this.again({ id, orgId }, waitMs);
     }
     // What was asked for meanwhile has another row.
-    if (request !== null) await dropWish(this.pool, orgId, request.id);
+    if (request !== null) await deleteOutboxJob(this.pool, orgId, request.id);
   }
 
   private again({ id, orgId }: Pick<PullRequestRow, 'id' | 'orgId'>, delayMs: number): Promise<void> {

@@ -18,7 +18,7 @@ describe('a conversation that is paused', () => {
     await scene.execution(id, 'finished');
     say(id, workspace);
     await scene.desire(id, 'rest');
-    await scene.wish('conversation-pause', id);
+    await scene.addJob('conversation-pause', id);
     await scene.rest(id);
     return id;
   };
@@ -38,17 +38,17 @@ describe('a conversation that is paused', () => {
   it('says that its files are kept when they are', async () => {
     const id = await paused({ state: 'kept' });
     expect(await told(id)).toMatchObject({ status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.' });
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 
   it('does not say so while they are on their way, and looks again until they are there', async () => {
     const id = await paused({ state: 'saving' });
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is being saved.' });
-    expect(await scene.wishes(id)).toEqual(['conversation-pause']);
+    expect(await scene.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
     await scene.rest(id);
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 
   it('says why files are not kept and what to do, in the log and to clients, once for each reason, until they are', async () => {
@@ -63,7 +63,7 @@ describe('a conversation that is paused', () => {
       { state: 'not-kept', detail: NO_BUCKET },
       { kind: 'ConversationErrorEvent', code: 'sandbox.workspace-not-kept', detail: NO_BUCKET },
     ]);
-    expect(await scene.wishes(id)).toEqual(['conversation-pause']);
+    expect(await scene.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
     await scene.rest(id);
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
@@ -74,16 +74,16 @@ describe('a conversation that is paused', () => {
     say(id, { state: 'lost', detail: NO_BUCKET });
     await scene.rest(id);
     expect(await told(id)).toMatchObject({ code: 'sandbox.workspace-lost', cause: expect.stringContaining(NO_BUCKET) });
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 
   it('starts at once for a message, whatever became of its files, and forgets what was said of them', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
     await scene.send(id, 'go on');
     await scene.desire(id, 'run');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.rest(id);
-    expect(await scene.wishes(id)).toEqual(['conversation-start']);
+    expect(await scene.jobs(id)).toEqual(['conversation-start']);
     await scene.start(id);
     expect(await told(id)).toMatchObject({ status: 'READY' });
     expect((await scene.row(id)).statusState.workspace).toBeNull();

@@ -49,7 +49,7 @@ export class Rest {
       const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
       await this.record(held, interrupted);
       this.logger.info({ interrupted }, 'the conversation is at rest');
-      // The wish stays until the files are kept or lost: the sweep brings it back within seconds.
+      // The outbox job stays until the files are kept or lost: the sweep brings it back within seconds.
       if (session !== null && !(await this.recordWorkspace(held)) && held.row.desired === 'rest') return;
     }
     if (await fulfil(this.pool, held.orgId, held.id, 'rest')) return;

@@ -18,7 +18,7 @@ export class SnapshotJob {
   ) {}
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
-    const wish = await inOrg(this.pool, orgId, (client) =>
+    const job = await inOrg(this.pool, orgId, (client) =>
       client.query<{ id: string }>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
     );
     const row = await readConversation(this.pool, orgId, conversationId);
@@ -27,7 +27,7 @@ export class SnapshotJob {
       await this.ended(row);
     }
     // One asked for since we looked has another id, stays, and is looked at again.
-    const seen = wish.rows[0]?.id;
+    const seen = job.rows[0]?.id;
     if (seen !== undefined) await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
   }
 

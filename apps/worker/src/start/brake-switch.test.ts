@@ -51,7 +51,7 @@ describe('when the organization’s agents ask', () => {
     await scene.desire(resting, 'rest');
     await settings({ confirmation: 'risky', fourEyes: true });
     await brake.tellAll({ orgId: ORG }, never);
-    expect(await Promise.all([careless, careful, resting, ORG].map((key) => scene.wishes(key)))).toEqual([
+    expect(await Promise.all([careless, careful, resting, ORG].map((key) => scene.jobs(key)))).toEqual([
       ['conversation-deliver'],
       ['conversation-deliver'],
       [],
@@ -61,7 +61,7 @@ describe('when the organization’s agents ask', () => {
     const held = { floor: 'risky', fourEyes: true };
     expect(told(careless)).toMatchObject([{ policy: { kind: 'ConfirmRisky' }, brake: held, epoch: 1 }]);
     expect(told(careful)).toMatchObject([{ policy: { kind: 'AlwaysConfirm' }, brake: held, epoch: 1 }]);
-    expect([(await scene.row(careless)).attempt, await scene.wishes(careless), told(resting)]).toEqual([1, [], []]);
+    expect([(await scene.row(careless)).attempt, await scene.jobs(careless), told(resting)]).toEqual([1, [], []]);
   });
 
   it('is told again until the agent is known to have it, and then what holds by then', async () => {
@@ -72,14 +72,14 @@ describe('when the organization’s agents ask', () => {
     await settings({ confirmation: 'risky' });
     await brake.tellAll({ orgId: ORG }, never);
     await expect(scene.start(id)).rejects.toThrow();
-    expect([told(id), await scene.wishes(id)]).toEqual([[], ['conversation-deliver']]);
+    expect([told(id), await scene.jobs(id)]).toEqual([[], ['conversation-deliver']]);
     delete session.hearsNoBrake;
     await settings({ confirmation: 'always' });
     await scene.start(id);
-    expect([told(id).map(({ policy }) => policy.kind), await scene.wishes(id)]).toEqual([['AlwaysConfirm'], []]);
+    expect([told(id).map(({ policy }) => policy.kind), await scene.jobs(id)]).toEqual([['AlwaysConfirm'], []]);
   });
 
-  it('is no wish that is lost when it changes again while the first change is being told', async () => {
+  it('is no outbox job that is lost when it changes again while the first change is being told', async () => {
     await running();
     await settings({ confirmation: 'risky' });
     const add = scene.queue.add.bind(scene.queue);
@@ -90,7 +90,7 @@ describe('when the organization’s agents ask', () => {
       return add(...args);
     };
     await new OrgBrake(scene.pool, Object.assign(Object.create(scene.queue), { add: meanwhile }), createLogger('t', 'silent')).tellAll({ orgId: ORG }, never);
-    expect([changed, await scene.wishes(ORG)]).toEqual([true, ['org-brake']]);
+    expect([changed, await scene.jobs(ORG)]).toEqual([true, ['org-brake']]);
   });
 
   it('reaches each conversation that runs once, in batches, and none of another organization', async () => {
@@ -116,8 +116,8 @@ describe('when the organization’s agents ask', () => {
     }
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.length).toBeGreaterThanOrEqual(250);
-    const wished = await inOrg(scene.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
-    expect(wished.rowCount).toBe(0);
+    const queued = await inOrg(scene.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
+    expect(queued.rowCount).toBe(0);
     await inOrg(scene.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"terms": ""}'`));
   });
 
@@ -136,7 +136,7 @@ describe('when the organization’s agents ask', () => {
         await choose(id, 'never');
         const tell = async (): Promise<void> => {
           await brake.tellAll({ orgId: ORG }, never);
-          await scene.wish('conversation-deliver', id);
+          await scene.addJob('conversation-deliver', id);
           await scene.start(id);
         };
         for (const one of steps) {

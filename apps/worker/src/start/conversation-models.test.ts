@@ -74,11 +74,11 @@ describe('the profile that a conversation names', () => {
     await scene.start(id);
     await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET model = 'openai/two', temperature = 0 WHERE name = 'changing'"));
     await scene.desire(id, 'rest');
-    await scene.wish('conversation-pause', id);
+    await scene.addJob('conversation-pause', id);
     await scene.rest(id);
     await scene.send(id, 'go on');
     await scene.desire(id, 'run');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect(llmOf(scene, id)).toMatchObject({ model: 'openai/two', temperature: 0 });
   });

@@ -133,7 +133,7 @@ describe('secrets of a conversation', () => {
       await scene.desire(id, 'rest');
       await scene.rest(id);
       await scene.desire(id, 'run');
-      await scene.wish('conversation-start', id);
+      await scene.addJob('conversation-start', id);
       await scene.start(id);
     };
     await keep('LATER', 'org', '', 'came later on');
@@ -192,7 +192,7 @@ describe('secrets of a conversation', () => {
     });
     await keep('OWN', 'org', '', 'own token', { kind: 'git', host: 'git.example' });
     await inOrg(scene.pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]));
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect(given(id)).toMatchObject({ git: [{ name: 'OWN' }] });
     expect(given(id)?.relays).toBeUndefined();

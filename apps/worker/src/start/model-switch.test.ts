@@ -36,7 +36,7 @@ describe('another model for a conversation that has a sandbox', () => {
         [randomUUID(), ORG, id],
       ),
     );
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
   };
   const uses = async (id: string): Promise<unknown[]> => {
     const { rows } = await inOrg(scene.pool, ORG, (client) =>
@@ -53,7 +53,7 @@ describe('another model for a conversation that has a sandbox', () => {
     await choose(id, 'profile/ours');
     const next = await scene.send(id, 'go on');
     await scene.start(id);
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
     await scene.start(id);
     expect(switches()).toBe(before[0] + 1);
     expect(llmOf(id)).toMatchObject({ model: 'anthropic/claude-x' });
@@ -76,7 +76,7 @@ describe('another model for a conversation that has a sandbox', () => {
   it('has the use of the profile’s key in the audit once a start', async () => {
     const { id } = await scene.create({ model: 'profile/ours' });
     await scene.start(id);
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect(await uses(id)).toEqual([{ name: 'ours', why: 'start' }]);
   });
@@ -108,9 +108,9 @@ describe('another model for a conversation that has a sandbox', () => {
     await scene.start(id);
     expect(llmOf(id)?.model).toBe('demo');
     const times = switches();
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
     await scene.start(id);
-    expect([switches(), await scene.wishes(id)]).toEqual([times, []]);
+    expect([switches(), await scene.jobs(id)]).toEqual([times, []]);
   });
 
   it('that is chosen while the conversation starts is given at the end of that start', async () => {
@@ -121,7 +121,7 @@ describe('another model for a conversation that has a sandbox', () => {
       await choose(id, 'gpt');
     };
     await scene.start(id);
-    expect([llmOf(id)?.model, await scene.wishes(id)]).toEqual(['gpt', []]);
+    expect([llmOf(id)?.model, await scene.jobs(id)]).toEqual(['gpt', []]);
     expect((await scene.row(id)).attempt).toBe(1);
   });
 
@@ -136,6 +136,6 @@ describe('another model for a conversation that has a sandbox', () => {
     expect((await scene.log(id)).filter((event) => event.kind === 'ConversationErrorEvent')).toMatchObject([
       { code: 'model.profile-missing', detail: 'The agent keeps the model that it has. There is no model profile "gone" any more.' },
     ]);
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 });

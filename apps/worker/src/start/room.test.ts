@@ -42,7 +42,7 @@ describe('room for starts that wait', () => {
     const all = [await withSandbox('finished', 20), await withSandbox('finished', 600), await withSandbox('running', 900)];
     const eleventh = await waits();
     expect(await resting(all)).toEqual([false, true, false]);
-    expect(await scene.wishes(all[1] as string)).toEqual(['conversation-pause']);
+    expect(await scene.jobs(all[1] as string)).toEqual(['conversation-pause']);
     expect((await scene.row(eleventh)).steps.at(-1)).toMatchObject({
       status: 'WAITING_FOR_SANDBOX',
       detail: `Next in the queue for a sandbox, a few seconds. ${AT_LIMIT} A finished conversation is being paused to make room.`,

@@ -120,7 +120,7 @@ export class StartAttempt {
     await this.flush([this.final('READY', 'done')], { leaseMs: LEASE_MS });
   }
 
-  /** The start is over, and says why. The wish that began it is fulfilled: only a new one starts again. */
+  /** The start is over, and says why. The outbox job that began it is done: only a new one starts again. */
   async failed(error: SlipwayError): Promise<void> {
     const stopped = this.current === null ? [] : [{ ...this.step('failed'), code: error.code, detail: cut(error.detail) }];
     const steps = [...this.pending, ...stopped, { ...this.final('ERROR', 'failed'), code: error.code, detail: cut(error.detail) }];

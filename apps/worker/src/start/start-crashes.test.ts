@@ -38,7 +38,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
         const tell = async (): Promise<void> => {
           sent.push(await scene.send(id, `message ${sent.length}`));
           await scene.desire(id, 'run');
-          await scene.wish('conversation-start', id);
+          await scene.addJob('conversation-start', id);
         };
         for (const happening of happenings) {
           switch (happening.kind) {
@@ -79,7 +79,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
         const log = await scene.log(id);
         expect(log.map((event) => event.seq)).toEqual(log.map((_, index) => index + 1));
         expect(log.filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual(sent);
-        expect(await scene.wishes(id)).toEqual([]);
+        expect(await scene.jobs(id)).toEqual([]);
         // A crash alone never costs a sandbox: only a lost one is claimed again.
         if (happenings.every((happening) => happening.kind !== 'sandbox lost')) expect(scene.peers.claims.get(id)).toBe(1);
       }),

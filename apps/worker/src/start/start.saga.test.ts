@@ -14,7 +14,7 @@ describe('start saga', () => {
   const stepsOf = async (id: string): Promise<StartStep[]> =>
     (await scene.log(id)).filter((event) => event.key === 'start_task').map((event) => event.value as StartStep);
 
-  it('ends with one sandbox, the message handed over once, all steps in the log without a gap, and no wish left', async () => {
+  it('ends with one sandbox, the message handed over once, all steps in the log without a gap, and no outbox job left', async () => {
     const { id, message } = await scene.create();
     await scene.start(id);
     const row = await scene.row(id);
@@ -43,7 +43,7 @@ describe('start saga', () => {
       'READY',
     ]);
     expect(row.steps.map((step) => step.status)).toEqual(done);
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 
   it('run again on a running conversation it hands over what is new, and nothing twice', async () => {
@@ -120,17 +120,17 @@ describe('start saga', () => {
       await scene.peers.endSandbox(id, 'the sandbox ended: its pod was deleted');
       await scene.expireLease(id);
       // A change of settings wants to reach the agent; it is told at the next start.
-      await scene.wish('conversation-deliver', id);
+      await scene.addJob('conversation-deliver', id);
       await scene.start(id);
       expect(scene.peers.claims.get(id)).toBe(1);
       expect(await scene.row(id)).toMatchObject({ desired: 'rest', attempt: 1 });
-      expect(await scene.wishes(id)).toEqual(['conversation-pause']);
+      expect(await scene.jobs(id)).toEqual(['conversation-pause']);
       await scene.rest(id);
       expect(await scene.row(id)).toMatchObject({ sandboxStatus: 'PAUSED', executionStatus: execution });
-      expect(await scene.wishes(id)).toEqual([]);
+      expect(await scene.jobs(id)).toEqual([]);
       const message = await scene.send(id, 'go on');
       await scene.desire(id, 'run');
-      await scene.wish('conversation-start', id);
+      await scene.addJob('conversation-start', id);
       await scene.start(id);
       expect(scene.peers.claims.get(id)).toBe(2);
       expect(scene.peers.messagesOf(id)).toContain(message);
@@ -150,11 +150,11 @@ describe('start saga', () => {
     const { id } = await scene.create();
     await scene.start(id);
     await scene.execution(id, 'paused');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect(scene.peers.requests.filter((request) => request === 'agent POST /api/conversations/:id/run')).toHaveLength(1);
     scene.peers.loseSandbox(id);
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect((await scene.row(id)).leaseFresh).toBe(true);
     expect(scene.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: true });
@@ -187,7 +187,7 @@ describe('start saga', () => {
     });
     expect(row.steps.at(-1)).toMatchObject({ status: 'ERROR', state: 'failed', code: 'repository.unreachable' });
     expect(scene.peers.sessions.has(id)).toBe(false);
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     expect((await scene.row(id)).attempt).toBe(2);
     expect(scene.peers.messagesOf(id)).not.toContain(message);
@@ -206,7 +206,7 @@ describe('start saga', () => {
     await scene.rest(id);
     const row = await scene.row(id);
     expect({ status: row.status, sandbox: row.sandboxStatus, start: row.startStatus }).toEqual({ status: 'paused', sandbox: 'PAUSED', start: 'READY' });
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 
   it('rests with its changes kept, and comes back with the same workspace', async () => {
@@ -214,17 +214,17 @@ describe('start saga', () => {
     await scene.start(id);
     const before = await scene.row(id);
     await scene.desire(id, 'rest');
-    await scene.wish('conversation-pause', id);
+    await scene.addJob('conversation-pause', id);
     await scene.rest(id);
     expect((await scene.row(id)).sandboxStatus).toBe('PAUSED');
     expect(scene.peers.sessions.get(id)?.status).toBe('paused');
     const second = await scene.send(id, 'go on');
     await scene.desire(id, 'run');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     const row = await scene.row(id);
     expect({ attempt: row.attempt, base: row.baseCommit, start: row.startStatus }).toEqual({ attempt: 2, base: before.baseCommit, start: 'READY' });
     expect((await scene.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message, second]);
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { dropRunWish, fulfil, hasInboxOf, hasWish, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
+import { deleteRunJobs, fulfil, hasInboxOf, hasOutboxJob, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
 import { LostConversation } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
@@ -58,11 +58,11 @@ export class StartSaga {
     for (;;) {
       held.signal.throwIfAborted();
       if (held.row.desired !== 'run') {
-        if (await dropRunWish(this.pool, held.orgId, held.id)) return this.enqueue('conversation-pause', held);
+        if (await deleteRunJobs(this.pool, held.orgId, held.id)) return this.enqueue('conversation-pause', held);
         await held.refresh();
         continue;
       }
-      if (held.row.startStatus === 'ERROR' && !(await hasWish(this.pool, held.orgId, held.id))) return;
+      if (held.row.startStatus === 'ERROR' && !(await hasOutboxJob(this.pool, held.orgId, held.id))) return;
       const delivered = await this.deliverToRunning(held);
       // The loop goes on with a conversation that is to rest.
       if (!delivered && (await this.restsWithoutSandbox(held))) continue;

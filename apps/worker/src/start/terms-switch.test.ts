@@ -20,7 +20,7 @@ describe('how far the agent of a conversation goes by itself', () => {
       ),
     );
   const look = async (id: string): Promise<void> => {
-    await scene.wish('conversation-deliver', id);
+    await scene.addJob('conversation-deliver', id);
     await scene.start(id);
   };
 
@@ -62,7 +62,7 @@ describe('how far the agent of a conversation goes by itself', () => {
       { max_iterations: 6, ...said },
       { max_budget_per_task: 1.5, ...said },
     ]);
-    expect(await scene.wishes(id)).toEqual([]);
+    expect(await scene.jobs(id)).toEqual([]);
     delete session.refusesTerms;
     const next = await scene.send(id, 'plan it');
     await look(id);

@@ -209,7 +209,7 @@ describe('workspace of a repository', () => {
     await rm(path.join(directory, 'corrected.git'), { recursive: true });
     await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'echo set up > made.txt\n' });
     await scene.send(id, 'again');
-    await scene.wish('conversation-start', id);
+    await scene.addJob('conversation-start', id);
     await scene.start(id);
     const { startStatus, workingDir } = await scene.row(id);
     expect(startStatus).toBe('READY');

@@ -7,7 +7,7 @@ export interface Found {
   readonly id: string;
 }
 
-/** A wish that nobody queued, or whose job was lost, is queued again after this. Seconds. */
+/** An outbox job that nobody queued, or whose job was lost, is queued again after this. Seconds. */
 export const OUTBOX_AGE_SECONDS = 5;
 /** A start that says nothing for this long may have no job. Seconds; its job, when there is one, is not disturbed. */
 const START_AGE_SECONDS = 10;
@@ -15,8 +15,8 @@ const BATCH = 500;
 /** Deliveries that are removed in one transaction. */
 const DELIVERY_BATCH = 2_000;
 
-/** Wishes to be queued again; their time is renewed. */
-export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; payload: unknown; key: string }>> {
+/** Outbox jobs to be queued again; their time is renewed. */
+export function staleOutboxJobs(pool: SqlPool): Promise<Array<{ queue: QueueName; payload: unknown; key: string }>> {
   return system(pool, 'outbox sweep', async (client) => {
     const result = await client.query<{ queue: string; payload: unknown; key: string }>(
       `UPDATE app.outbox SET enqueued_at = clock_timestamp() WHERE id IN
@@ -130,8 +130,8 @@ export function removeExpired(pool: SqlPool): Promise<number> {
   });
 }
 
-/** How many wishes are not fulfilled yet, and the age of the oldest; queues without one are absent. */
-export function wishAges(pool: SqlPool): Promise<Array<{ queue: string; count: number; oldestSeconds: number }>> {
+/** How many outbox jobs are not done yet, and the age of the oldest; queues without one are absent. */
+export function outboxJobAges(pool: SqlPool): Promise<Array<{ queue: string; count: number; oldestSeconds: number }>> {
   return system(pool, 'metrics', async (client) => {
     const result = await client.query<{ queue: string; count: number; oldestSeconds: number }>(
       `SELECT queue, count(*)::int AS count, greatest(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestSeconds" FROM app.outbox GROUP BY queue`,

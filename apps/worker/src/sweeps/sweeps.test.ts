@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ORG, openScene, type Scene } from '../testing/scene.js';
 import { Sweeps } from './sweeps.js';
-import { letRest, lostConversations, removeExpired, removeOldDeliveries, staleWishes } from './sweeps.queries.js';
+import { letRest, lostConversations, removeExpired, removeOldDeliveries, staleOutboxJobs } from './sweeps.queries.js';
 import { workGauges } from './work-gauges.js';
 
 const logger = createLogger('sweeps-test', 'silent');
@@ -40,7 +40,7 @@ describe('sweeps', () => {
     await leader.close();
     const desired = await Promise.all([idle, waited, fresh].map(async ({ id }) => (await scene.row(id)).desired));
     expect(desired).toEqual(['rest', 'run', 'run']);
-    expect(await scene.wishes(idle.id)).toEqual(['conversation-pause']);
+    expect(await scene.jobs(idle.id)).toEqual(['conversation-pause']);
     await scene.rest(idle.id);
     expect((await scene.row(idle.id)).sandboxStatus).toBe('PAUSED');
   });
@@ -119,11 +119,11 @@ describe('sweeps', () => {
     const second = sweeps();
     await scene.age(id, 60);
     await second.tick();
-    expect((await staleWishes(scene.pool)).map((wish) => wish.key)).toContain(id);
+    expect((await staleOutboxJobs(scene.pool)).map((job) => job.key)).toContain(id);
     await scene.age(id, 60);
     await first.close();
     await second.tick();
-    expect((await staleWishes(scene.pool)).map((wish) => wish.key)).not.toContain(id);
+    expect((await staleOutboxJobs(scene.pool)).map((job) => job.key)).not.toContain(id);
     await second.close();
   });
 
@@ -139,19 +139,19 @@ describe('sweeps', () => {
     expect(found).not.toContain(rests.id);
   });
 
-  it('what is wanted and not done is told to Prometheus: wishes and their age by queue, starts by state, leases that are over', async () => {
+  it('what is wanted and not done is told to Prometheus: outbox jobs and their age by queue, starts by state, leases that are over', async () => {
     const metrics = new Registry();
     // No lease of the conversations above ends meanwhile.
     await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.conversation SET lease_until = now() + interval '1 hour' WHERE lease_until > now()"));
     workGauges(scene.pool, metrics);
     const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
-    const [started, wished] = ['conversations_wanted{start="READY"}', 'outbox_wishes{queue="conversation-start"}'];
-    const before = [await value(started), await value(wished), await value('conversations_lease_over')].map((number) => (Number.isNaN(number) ? 0 : number));
+    const [started, queued] = ['conversations_wanted{start="READY"}', 'outbox_jobs{queue="conversation-start"}'];
+    const before = [await value(started), await value(queued), await value('conversations_lease_over')].map((number) => (Number.isNaN(number) ? 0 : number));
     const ready = await scene.create();
     await scene.start(ready.id);
     await scene.expireLease(ready.id);
     await scene.create();
-    expect([await value(started), await value(wished), await value('conversations_lease_over')]).toEqual(before.map((number) => number + 1));
+    expect([await value(started), await value(queued), await value('conversations_lease_over')]).toEqual(before.map((number) => number + 1));
     expect(await value('outbox_oldest_seconds{queue="conversation-start"}')).toBeGreaterThan(0);
     expect(await value('outbox_oldest_seconds{queue="conversation-snapshot"}')).toBe(0);
   });

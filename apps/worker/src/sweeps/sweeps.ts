@@ -19,7 +19,7 @@ import {
   lostConversations,
   removeExpired,
   removeOldDeliveries,
-  staleWishes,
+  staleOutboxJobs,
 } from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
@@ -108,7 +108,7 @@ export class Sweeps {
   private async sweep(name: (typeof SCHEDULE)[number]['name']): Promise<void> {
     switch (name) {
       case 'outbox':
-        for (const wish of await staleWishes(this.pool)) await this.addWish(wish.queue, wish.payload, wish.key);
+        for (const job of await staleOutboxJobs(this.pool)) await this.addJob(job.queue, job.payload, job.key);
         return;
       case 'recovery':
         for (const lost of await lostConversations(this.pool)) await this.add('conversation-start', lost);
@@ -116,7 +116,7 @@ export class Sweeps {
       case 'idle':
         return this.sweepIdle();
       case 'organizations':
-        for (const { orgId, due } of await orgsToClose(this.pool)) await this.addWish(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
+        for (const { orgId, due } of await orgsToClose(this.pool)) await this.addJob(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
         return;
       case 'missed':
         for (const due of await dueForRecovery(this.pool, this.settings.hookProviders, RECOVERY_SECONDS, MAX_RECOVERED))
@@ -124,11 +124,11 @@ export class Sweeps {
         return;
       case 'hooks':
         for (const { orgId, connectionId } of await selectionsToList(this.pool, HOOK_HOURS))
-          await this.addWish('integration-hooks', { orgId, connectionId }, connectionId);
-        for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addWish('integration-hook', { orgId, hookId }, hookId);
+          await this.addJob('integration-hooks', { orgId, connectionId }, connectionId);
+        for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addJob('integration-hook', { orgId, hookId }, hookId);
         return;
       case 'outcomes':
-        for (const due of await wantDueOutcomes(this.pool, DUE_OUTCOMES)) await this.addWish('pull-request-outcome', due, due.outcomeId);
+        for (const due of await wantDueOutcomes(this.pool, DUE_OUTCOMES)) await this.addJob('pull-request-outcome', due, due.outcomeId);
         return;
       case 'retention':
         await removeExpired(this.pool);
@@ -153,10 +153,10 @@ export class Sweeps {
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);
   }
 
-  /** A wish that is not what its queue takes would never be fulfilled: it says so each time, and stands in nobody's way. */
-  private async addWish<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
+  /** An outbox job that is not what its queue takes would never be done: it says so each time, and stands in nobody's way. */
+  private async addJob<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
     const known = QUEUES[name].safeParse(payload);
-    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'a wish has an unknown form');
+    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'an outbox job has an unknown form');
     await this.queue.add(name, known.data as QueuePayload<Q>, { key, delayMs: UNHURRIED_MS });
   }
 

@@ -1,7 +1,7 @@
 import { QUEUES } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
-import { conversationCounts, wishAges } from './sweeps.queries.js';
+import { conversationCounts, outboxJobAges } from './sweeps.queries.js';
 
 /**
  * What is wanted and not done yet, read from the rows that all workers share: each worker tells the same.
@@ -21,14 +21,14 @@ export function workGauges(pool: SqlPool, metrics: Registry): void {
       },
     });
   };
-  const wishes = shared(() => wishAges(pool));
+  const jobs = shared(() => outboxJobAges(pool));
   const counts = shared(() => conversationCounts(pool));
-  gauge('outbox_wishes', 'Wishes that are not fulfilled yet, by the queue of their job', ['queue'], async (made) => {
-    const found = await wishes();
+  gauge('outbox_jobs', 'Outbox jobs that are not done yet, by the queue of their job', ['queue'], async (made) => {
+    const found = await jobs();
     for (const queue of Object.keys(QUEUES)) made.set({ queue }, found.find((age) => age.queue === queue)?.count ?? 0);
   });
-  gauge('outbox_oldest_seconds', 'Age of the oldest wish that is not fulfilled yet, by the queue of its job', ['queue'], async (made) => {
-    const found = await wishes();
+  gauge('outbox_oldest_seconds', 'Age of the oldest outbox job that is not done yet, by the queue of its job', ['queue'], async (made) => {
+    const found = await jobs();
     for (const queue of Object.keys(QUEUES)) made.set({ queue }, found.find((age) => age.queue === queue)?.oldestSeconds ?? 0);
   });
   gauge('conversations_wanted', 'Conversations that should have a running sandbox, by the state of their start', ['start'], async (made) => {

@@ -43,23 +43,23 @@ export interface Scene {
   readonly pool: SqlPool;
   readonly queue: Queue;
   readonly envelope: Envelope;
-  /** A conversation with its first message and its wish, as app-server writes them. */
+  /** A conversation with its first message and its outbox job, as app-server writes them. */
   create(options?: { repository?: string; branch?: string; prompt?: string; model?: string }): Promise<{ id: string; message: string }>;
   send(conversation: string, text: string, author?: string): Promise<string>;
-  wish(queue: string, conversation: string): Promise<void>;
+  addJob(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
   expireLease(conversation: string): Promise<void>;
   /** As app-server ends the writing of a sandbox that it cannot reach. */
   fence(conversation: string): Promise<void>;
   execution(conversation: string, status: ExecutionStatus): Promise<void>;
-  /** As if its last event and its wish were this old. */
+  /** As if its last event and its outbox job were this old. */
   age(conversation: string, seconds: number): Promise<void>;
   start(conversation: string, signal?: AbortSignal): Promise<void>;
   rest(conversation: string, signal?: AbortSignal): Promise<void>;
   row(conversation: string): Promise<ConversationRow>;
   log(conversation: string): Promise<Array<{ seq: number; id: string; kind: string; key?: string; value?: unknown }>>;
-  /** Queues of the wishes that are left. */
-  wishes(conversation: string): Promise<string[]>;
+  /** Queues of the outbox jobs that are left. */
+  jobs(conversation: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export async function openScene(
     );
     return id;
   };
-  const wish = async (name: string, conversation: string): Promise<void> => {
+  const addJob = async (name: string, conversation: string): Promise<void> => {
     await inOrg(pool, ORG, (client) =>
       client.query(
         `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue, key) DO UPDATE SET enqueued_at = clock_timestamp()`,
@@ -156,11 +156,11 @@ export async function openScene(
         ),
       );
       const message = await insertMessage(id, prompt);
-      await wish('conversation-start', id);
+      await addJob('conversation-start', id);
       return { id, message };
     },
     send: insertMessage,
-    wish,
+    addJob,
     desire: async (conversation, desired) => {
       await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]));
     },
@@ -195,7 +195,7 @@ export async function openScene(
           ),
         )
       ).rows.map(({ seq, event }) => ({ seq, ...event })),
-    wishes: async (conversation) =>
+    jobs: async (conversation) =>
       (await inOrg(pool, ORG, (client) => client.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1', [conversation]))).rows.map(
         (row) => row.queue,
       ),

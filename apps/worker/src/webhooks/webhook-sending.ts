@@ -5,7 +5,7 @@ import type { Clock, Ids } from '@slipway/domain';
 import { standardHeaders } from '@slipway/integrations';
 import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
-import { delayOutboxRow, dropWish, readWish } from '../orgs/orgs.queries.js';
+import { delayOutboxRow, deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import { type Attempt, claimMessage, type DueMessage, endAttempt, endWebhook, noteWebhook } from './webhook-messages.queries.js';
 
 const QUEUE = 'webhook-message';
@@ -41,10 +41,10 @@ export class WebhookSending {
 
   /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: there is nothing left to send. */
   async run({ orgId, messageId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<number | null> {
-    const wanted = await readWish(this.pool, orgId, QUEUE, messageId);
+    const wanted = await readOutboxJob(this.pool, orgId, QUEUE, messageId);
     const next = await this.attempt(orgId, messageId, signal);
     if (wanted !== null) {
-      if (next === null) await dropWish(this.pool, orgId, wanted.id);
+      if (next === null) await deleteOutboxJob(this.pool, orgId, wanted.id);
       else await delayOutboxRow(this.pool, orgId, wanted.id, next);
     }
     return next;

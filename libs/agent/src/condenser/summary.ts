@@ -14,7 +14,7 @@ const MAX_MESSAGE = 2_000;
 
 const INSTRUCTIONS = `You keep the memory of a software agent. Below is a part of its work that it is about to forget; what you write is all that it will know of it.
 Write for the agent, in plain text, what it needs to go on:
-- USER: every wish, rule and answer of the user that still counts, as literally as you can.
+- USER: every request, rule and answer of the user that still counts, as literally as you can.
 - DONE: what was done and found out, with exact names of files, functions, commands, branches and error messages.
 - DECIDED: decisions and their reasons, and what was tried and did not work.
 - STATE: which files are changed or open, what runs, which tests pass or fail.

@@ -41,8 +41,8 @@ export async function askModel(ports: AgentPorts, hook: HookDefinition, moment: 
 /** What a hook wants to know of a moment: its prompt with the moment in it, or above it. */
 export function questionOf({ prompt }: HookDefinition, moment: object): string {
   const json = JSON.stringify(moment);
-  const wish = prompt ?? '';
-  return wish.includes('$ARGUMENTS') ? wish.replaceAll('$ARGUMENTS', () => json) : `${wish}\n\n${json}`.trimStart();
+  const instruction = prompt ?? '';
+  return instruction.includes('$ARGUMENTS') ? instruction.replaceAll('$ARGUMENTS', () => json) : `${instruction}\n\n${json}`.trimStart();
 }
 
 /** What a command would print that says the same; an answer that is neither yes nor no says nothing. */

@@ -90,8 +90,8 @@ export interface HookResult {
 /** A hook as its event names it; `null` for one that is not run here. */
 function nameOf({ type, command, prompt, system_prompt: system }: HookDefinition): string | null {
   if (type === 'command') return command.trim() === '' ? null : command;
-  const wish = (prompt ?? '').trim() || (type === 'agent' ? (system ?? '').trim() : '');
-  return (type === 'prompt' || type === 'agent') && wish !== '' ? `${type}: ${cutMiddle(wish, MAX_NAME)}` : null;
+  const instruction = (prompt ?? '').trim() || (type === 'agent' ? (system ?? '').trim() : '');
+  return (type === 'prompt' || type === 'agent') && instruction !== '' ? `${type}: ${cutMiddle(instruction, MAX_NAME)}` : null;
 }
 
 function told(port: HookPort, { type, tools, input }: HookMoment): object {

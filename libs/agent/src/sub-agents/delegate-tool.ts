@@ -31,8 +31,8 @@ export function delegateTool(definitions: readonly AgentDefinition[]): Tool {
     schema: DelegateAction.strip(),
     makesSubAgents: true,
     observe: (action, context) => {
-      const wish = action as DelegateAction;
-      return wish.command === 'spawn' ? spawn(wish, kinds, context) : delegate(wish, kinds, context);
+      const delegated = action as DelegateAction;
+      return delegated.command === 'spawn' ? spawn(delegated, kinds, context) : delegate(delegated, kinds, context);
     },
   };
 }

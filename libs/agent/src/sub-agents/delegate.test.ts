@@ -133,9 +133,9 @@ describe('sub-agents with names', () => {
     const { ports, run, results, text } = scene(
       [spawn(['model', 'steps', 'good'], { agent_types: ['', 'general-purpose'] }), delegate({ model: 'm', steps: 's', good: 'g' })],
       (request) => {
-        const [wish] = asksOf(request);
-        if (wish === 'm') return { fault: 'status', status: 401 };
-        return wish === 's' ? call('terminal', { command: `echo ${answersIn(request)}` }) : finish('I am well.');
+        const [asked] = asksOf(request);
+        if (asked === 'm') return { fault: 'status', status: 401 };
+        return asked === 's' ? call('terminal', { command: `echo ${answersIn(request)}` }) : finish('I am well.');
       },
       { ...SETTINGS, maxIterations: 4 },
     );

@@ -79,7 +79,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       work = async () => {};
     });
 
-    it('loses no wish in a race of adds against runs: after the last add a run begins', async () => {
+    it('loses no outbox job in a race of adds against runs: after the last add a run begins', async () => {
       const id = randomUUID();
       for (let round = 0; round < 60; round += 1) {
         const added = performance.now();

@@ -50,7 +50,7 @@ export function useShells(): Shells {
   const open = () => setOpening(ask({ type: 'open-shell', cols: 80, rows: 24 }));
   return {
     channel,
-    // Between the wish and the shell there is nothing to show.
+    // Between the request and the shell there is nothing to show.
     shells: opening && channel.state.phase === 'open' && !shells?.some(({ id }) => id === wanted) ? null : shells,
     shown: shells?.find(({ id }) => id === wanted) ?? (opening ? undefined : shells?.[0]) ?? null,
     show: setWanted,

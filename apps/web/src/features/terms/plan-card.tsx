@@ -21,7 +21,7 @@ function Planned() {
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const written = useView((view) => hasWrittenPlan(view.timeline));
-  /** One wish however often it is pressed. */
+  /** One request however often it is pressed. */
   const key = useRef(newId());
   const carryOut = useMutation({
     mutationFn: () => api.carryOutPlan({ org: orgId, conversation: conversation.id, body: {}, idempotencyKey: key.current }),

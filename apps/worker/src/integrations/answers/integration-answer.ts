@@ -18,7 +18,7 @@ import {
 } from '@slipway/integrations';
 import { Notice } from '@slipway/integrations/deliveries';
 import type { Logger } from '@slipway/telemetry';
-import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
+import { delayOutboxRow, deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls, OpenedConnection } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
@@ -104,7 +104,7 @@ export class IntegrationAnswer {
 
   /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown. */
   async run({ orgId, conversationId }: QueuePayload<'integration-answer'>, signal: AbortSignal): Promise<number | null> {
-    const wanted = await readWish(this.pool, orgId, 'integration-answer', conversationId);
+    const wanted = await readOutboxJob(this.pool, orgId, 'integration-answer', conversationId);
     const ids = await inOrg(this.pool, orgId, async (client) => {
       await this.want(client, orgId, conversationId);
       return answersOf(client, orgId, conversationId);
@@ -114,7 +114,7 @@ export class IntegrationAnswer {
 
   /** The same for a refusal that is to be said. */
   async runNotice({ orgId, answerId }: QueuePayload<'integration-notice'>, signal: AbortSignal): Promise<number | null> {
-    const wanted = await readWish(this.pool, orgId, 'integration-notice', answerId);
+    const wanted = await readOutboxJob(this.pool, orgId, 'integration-notice', answerId);
     return this.bringAll(orgId, [answerId], wanted, signal);
   }
 
@@ -145,7 +145,7 @@ export class IntegrationAnswer {
     }
     const next = waits.length === 0 ? null : Math.ceil(Math.min(...waits));
     if (wanted !== null) {
-      if (next === null) await dropWish(this.pool, orgId, wanted.id);
+      if (next === null) await deleteOutboxJob(this.pool, orgId, wanted.id);
       else await delayOutboxRow(this.pool, orgId, wanted.id, next);
     }
     return next;

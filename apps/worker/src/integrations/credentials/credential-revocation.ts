@@ -4,7 +4,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { baseUrlOf, type Connect, type Provider, ProviderRefusal } from '@slipway/integrations';
 import { isFinal, OAuthTokens } from '@slipway/integrations/credentials';
 import type { Logger } from '@slipway/telemetry';
-import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
+import { delayOutboxRow, deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
 import { countAttempt, deleteRevocation, findRevocation, type Revocation } from './credentials.queries.js';
 
 const QUEUE = 'credential-revocation';
@@ -24,12 +24,12 @@ export class CredentialRevocation {
 
   /** @returns how long until the next attempt. Milliseconds; `null`: none is needed. */
   async run({ orgId, revocationId }: QueuePayload<typeof QUEUE>): Promise<number | null> {
-    const wanted = await readWish(this.pool, orgId, QUEUE, revocationId);
+    const wanted = await readOutboxJob(this.pool, orgId, QUEUE, revocationId);
     const row = await inOrg(this.pool, orgId, (client) => findRevocation(client, orgId, revocationId));
     const next = row === null ? null : await this.attempt(orgId, row);
     if (next === null) await inOrg(this.pool, orgId, (client) => deleteRevocation(client, orgId, revocationId));
     if (wanted !== null) {
-      if (next === null) await dropWish(this.pool, orgId, wanted.id);
+      if (next === null) await deleteOutboxJob(this.pool, orgId, wanted.id);
       else await delayOutboxRow(this.pool, orgId, wanted.id, next);
     }
     return next;

@@ -116,7 +116,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
   };
   const select = (): Promise<void> => selections.run({ orgId: ORG, connectionId: connection }, never);
   const states = async (): Promise<string[][]> => (await rows()).map(({ repository, state }) => [repository.split('/').at(-1) ?? '', state]);
-  const wishes = async (): Promise<number> => (await owner.query('SELECT 1 FROM app.outbox')).rowCount ?? 0;
+  const outboxJobs = async (): Promise<number> => (await owner.query('SELECT 1 FROM app.outbox')).rowCount ?? 0;
 
   it('are made for what patterns and names choose, and each says what became of it', async () => {
     await select();
@@ -133,7 +133,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
     ]);
     expect(shop.hooks).toMatchObject([{ url: `https://slipway.example/api/integration/gitlab/events/${connection}`, token: null }]);
     expect((await rows())[0]?.detail).toContain('administers');
-    expect(await wishes()).toBe(0);
+    expect(await outboxJobs()).toBe(0);
     // Repeated, nothing is made twice; a right that was given since is used.
     docs.members.set(bot.id, MAINTAINER);
     await select();

@@ -7,7 +7,7 @@ import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import { findHookConnection, findWebhookSecret, type HookConnection, type SealedSecret, settleSignature } from '@slipway/integrations/hooks';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { dropWish, readWish } from '../../orgs/orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
@@ -34,7 +34,7 @@ export class HookJob {
   ) {}
 
   async run({ orgId, hookId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
-    const wish = await readWish(this.pool, orgId, QUEUE, hookId);
+    const job = await readOutboxJob(this.pool, orgId, QUEUE, hookId);
     const found = await inOrg(this.pool, orgId, async (client) => {
       const hook = await findHook(client, orgId, hookId);
       const connection = hook === null ? null : await findHookConnection(client, orgId, hook.connectionId);
@@ -52,7 +52,7 @@ export class HookJob {
         this.logger.info({ connection_id: found.connection.id, hook: hookId, state: outcome.state }, 'state of a webhook changed');
     }
     // What was asked for meanwhile has another row.
-    if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 
   private async bring(

@@ -4,7 +4,7 @@ import { type CodeHost, type Provider, ProviderRefusal } from '@slipway/integrat
 import { findHookConnection } from '@slipway/integrations/hooks';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { dropWish, readWish } from '../../orgs/orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { NO_TOKEN } from '../write-access.js';
 import { isExact, matchesPattern } from './hook-pattern.js';
@@ -25,7 +25,7 @@ export class HookSelection {
   ) {}
 
   async run({ orgId, connectionId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
-    const wish = await readWish(this.pool, orgId, QUEUE, connectionId);
+    const job = await readOutboxJob(this.pool, orgId, QUEUE, connectionId);
     const connection = await inOrg(this.pool, orgId, (client) => findHookConnection(client, orgId, connectionId));
     if (connection !== null && connection.patterns.length > 0 && connection.state !== 'disabled') {
       const access = this.providers.get(connection.provider)?.codeHost;
@@ -56,7 +56,7 @@ export class HookSelection {
       });
       for (const hookId of added.ids) await this.queue.add('integration-hook', { orgId, hookId }, { key: hookId });
     }
-    if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 
   private async matching(calls: CodeHost, patterns: readonly string[]): Promise<{ names: string[]; whole: boolean }> {

@@ -81,7 +81,7 @@ describe('the pod of a template', () => {
   });
 
   it('carries what the template asks for', () => {
-    const wishes = {
+    const requested = {
       runtimeClassName: 'gvisor',
       nodeSelector: { pool: 'sandboxes' },
       tolerations: [{ key: 'sandboxes', operator: 'Exists' }],
@@ -92,7 +92,7 @@ describe('the pod of a template', () => {
       imagePullPolicy: 'Always',
       priorityClassName: 'batch',
     };
-    const { metadata, spec } = sandboxPod(read(wishes), 2, identity, settings, 'hash');
+    const { metadata, spec } = sandboxPod(read(requested), 2, identity, settings, 'hash');
     expect(spec).toMatchObject({
       runtimeClassName: 'gvisor',
       nodeSelector: { pool: 'sandboxes' },

@@ -89,7 +89,7 @@ describe('a request to Bedrock', () => {
     }
   });
 
-  it('says the wish to reason as each family of models takes it, and to others nothing that they would refuse', () => {
+  it('says the request to reason as each family of models takes it, and to others nothing that they would refuse', () => {
     const reasoning = { on: true, effort: 'high', budgetTokens: null, summary: null };
     const fields = (model: string, more: object = {}, maxOutputTokens = 32_000): unknown =>
       of({ reasoning: { ...reasoning, ...more }, maxOutputTokens }, model)['additionalModelRequestFields'];

@@ -108,7 +108,7 @@ describe('a request to Gemini', () => {
     expect(signatures('gemini-3-flash', [{ kind: 'thinking', text: 'a summary', signature: 'bare' }, call('a')])).toEqual(['bare']);
   });
 
-  it('says limits, sampling, formats and the wish to reason as each generation takes it', () => {
+  it('says limits, sampling, formats and the request to reason as each generation takes it', () => {
     const config = (request: Parameters<typeof testRequest>[0], model?: string): unknown => of(request, model)['generationConfig'];
     expect(
       config({

@@ -4,11 +4,11 @@ import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { useConversation } from '../conversation-context.ts';
 
-/** Opened or closed by the person, else as the row itself wishes: a failed command opens by itself when it fails. */
-export function useOpen(key: string, wish: boolean): [boolean, () => void] {
+/** Opened or closed by the person, else as the row itself begins: a failed command opens by itself when it fails. */
+export function useOpen(key: string, startsOpen: boolean): [boolean, () => void] {
   const { openRows } = useConversation();
   const [chosen, setChosen] = useState(openRows.get(key));
-  const open = chosen ?? wish;
+  const open = chosen ?? startsOpen;
   return [
     open,
     () => {
@@ -21,7 +21,7 @@ export function useOpen(key: string, wish: boolean): [boolean, () => void] {
 /** A line that opens. `aside` stands at its right end. */
 export function Disclosure({
   rowKey,
-  wish = false,
+  startsOpen = false,
   icon,
   label,
   aside,
@@ -29,14 +29,14 @@ export function Disclosure({
   className,
 }: {
   rowKey: string;
-  wish?: boolean;
+  startsOpen?: boolean;
   icon: ReactNode;
   label: ReactNode;
   aside?: ReactNode;
   children: ReactNode;
   className?: string;
 }) {
-  const [open, toggle] = useOpen(rowKey, wish);
+  const [open, toggle] = useOpen(rowKey, startsOpen);
   const id = useId();
   return (
     <div className={className}>

@@ -8,7 +8,7 @@ import { Disclosure } from './disclosure.tsx';
 export function ServersRow({ row: { key, servers } }: { row: RowOf<'servers'> }) {
   const missing = servers.filter(({ state }) => state === 'failed' || state === 'off');
   return (
-    <Disclosure rowKey={key} wish={missing.length > 0} className="py-1" icon={<Plug aria-hidden />} label={labelOf(servers, missing)}>
+    <Disclosure rowKey={key} startsOpen={missing.length > 0} className="py-1" icon={<Plug aria-hidden />} label={labelOf(servers, missing)}>
       <ul className="flex flex-col gap-1.5 rounded-lg border border-line bg-surface px-3 py-2">
         {servers.map((server) => (
           <li key={server.name} className="flex gap-2.5 text-sm">

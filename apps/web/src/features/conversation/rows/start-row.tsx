@@ -33,7 +33,7 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
   return (
     <Disclosure
       rowKey={row.key}
-      wish={running || failed !== undefined || told}
+      startsOpen={running || failed !== undefined || told}
       className="py-1"
       icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
       label={

@@ -27,7 +27,7 @@ export function StepsRow({ row }: { row: RowOf<'steps'> }) {
   return (
     <Disclosure
       rowKey={row.key}
-      wish={failed > 0}
+      startsOpen={failed > 0}
       icon={row.fold === 'edit' ? <FilePen aria-hidden /> : <FileText aria-hidden />}
       label={`${row.fold === 'edit' ? 'Edited' : 'Read'} ${files}${failed > 0 ? `, ${failed} failed` : ''}`}
       aside={sum ? <PlusMinus {...sum} /> : null}
@@ -50,7 +50,7 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
   return (
     <Disclosure
       rowKey={step.id}
-      wish={state === 'failed'}
+      startsOpen={state === 'failed'}
       icon={
         state === 'running' ? (
           <Spinner />

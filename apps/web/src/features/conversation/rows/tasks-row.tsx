@@ -15,7 +15,7 @@ const MARKS: Record<TaskItem['status'], { icon: typeof Circle; label: string; cl
 export function TasksRow({ row }: { row: RowOf<'tasks'> }) {
   const done = row.tasks.filter((task) => task.status === 'done').length;
   return (
-    <Disclosure rowKey={row.key} wish icon={<ListChecks aria-hidden />} label={`Plan: ${done} of ${row.tasks.length} done`}>
+    <Disclosure rowKey={row.key} startsOpen icon={<ListChecks aria-hidden />} label={`Plan: ${done} of ${row.tasks.length} done`}>
       <ul className="flex flex-col gap-1 rounded-lg border border-line bg-surface px-3 py-2">
         {row.tasks.map((task, index) => {
           const { icon: Icon, label, className } = MARKS[task.status];

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Parts of a drain: before the first socket is sent elsewhere, and from the first one to the last. */
-const UNTOLD_PART = 0.5;
+const QUIET_PART = 0.5;
 const TELLING_PART = 0.25;
 
 /** What is open in this process at this moment, so that it can be sent elsewhere before the process ends. */
@@ -34,7 +34,7 @@ export class Visitors {
    * and closed, spread over a quarter of it, and no new one is taken. Milliseconds; 0: all at once. @returns how many there were.
    */
   async drain(overMs: number): Promise<number> {
-    await wait(overMs * UNTOLD_PART);
+    await wait(overMs * QUIET_PART);
     this.#leaving = true;
     const told = [...this.sockets];
     const began = performance.now();

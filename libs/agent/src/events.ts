@@ -23,7 +23,7 @@ export function statusUpdate(by: EventStamp, status: ExecutionStatus): Conversat
 export const TAKEN_IN = 'last_user_message_id';
 
 /** The user's messages that no step has taken in yet, oldest first. */
-export function untakenMessages(events: readonly ConversationEvent[]): Array<EventOf<'MessageEvent'>> {
+export function pendingMessages(events: readonly ConversationEvent[]): Array<EventOf<'MessageEvent'>> {
   const found: Array<EventOf<'MessageEvent'>> = [];
   for (let index = events.length - 1; index >= 0; index -= 1) {
     const event = events[index];

@@ -2,7 +2,7 @@ export { askAgent } from './ask/ask-agent.js';
 export { condensationAsked } from './condenser/condensation.js';
 export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js';
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
-export { type EventBody, type EventStamp, stamp, statusUpdate, untakenMessages } from './events.js';
+export { type EventBody, type EventStamp, stamp, statusUpdate, pendingMessages } from './events.js';
 export { finalResponse } from './final-response.js';
 export { judge as judgeByAgent } from './hooks/judge.js';
 export { sessionEnd } from './hooks/moments.js';

@@ -1,11 +1,11 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
-import { acceptedUnheard, pendingActions, runtimeStatusOf } from '@slipway/domain';
+import { isAcceptedAndPending, pendingActions, runtimeStatusOf } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion } from '@slipway/llm';
 import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
-import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
+import { stamp, statusUpdate, TAKEN_IN, pendingMessages } from './events.js';
 import { keepsGoing, ofMessages, sessionStart } from './hooks/moments.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
@@ -24,10 +24,10 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
   try {
     // Only what somebody accepted in the log: that a run was started is nobody's yes.
     const confirmed = pendingActions(ports.log.events);
-    const mayGoOn = confirmed.length === 0 || (acceptedUnheard(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
+    const mayGoOn = confirmed.length === 0 || (isAcceptedAndPending(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
     if (!mayGoOn) return 'waiting';
     await ports.log.append([statusUpdate(ports, 'running')]);
-    if ((await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' && untakenMessages(ports.log.events).length === 0) {
+    if ((await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' && pendingMessages(ports.log.events).length === 0) {
       await ports.log.append([statusUpdate(ports, 'finished')]);
       return 'finished';
     }
@@ -98,7 +98,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
     const end = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, settings, completion, control.signal);
     if (end === 'waiting') return 'waiting';
     // A message that arrived in the meantime keeps the agent at work, and so does a hook, within bounds.
-    if (end !== 'finished' || untakenMessages(log.events).length > 0) continue;
+    if (end !== 'finished' || pendingMessages(log.events).length > 0) continue;
     if (ports.hooks !== null && objections < MAX_OBJECTIONS && (await keepsGoing(ports, settings, objections > 0, control.signal))) {
       objections += 1;
       continue;
@@ -110,7 +110,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
 
 /** Marks the messages that have arrived as heard. What a hook refuses is never seen by the model. */
 async function takeIn(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<'all-refused' | 'taken'> {
-  const messages = untakenMessages(ports.log.events);
+  const messages = pendingMessages(ports.log.events);
   const latest = messages.at(-1);
   if (latest === undefined) return 'taken';
   const heard = ports.hooks === null ? { before: [], after: [], allBlocked: false } : await ofMessages(ports, settings, messages, signal);

@@ -38,7 +38,7 @@ export function pendingActions(events: readonly ConversationEvent[]): Array<Even
 }
 
 /** Was what waits accepted in the log, and has not begun? So it is after an answer that came while no sandbox was there to hear it. */
-export function acceptedUnheard(events: readonly ConversationEvent[]): boolean {
+export function isAcceptedAndPending(events: readonly ConversationEvent[]): boolean {
   const pending = new Set(pendingActions(events).map(({ id }) => id));
   if (pending.size === 0) return false;
   const answer = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER);

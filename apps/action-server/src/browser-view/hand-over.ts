@@ -35,7 +35,7 @@ interface Holder {
 export class HandOver {
   private current: Holder | null = null;
   /** What the agent is told with its next action; `null` when it knows. */
-  private untold: string | null = null;
+  private pendingNotice: string | null = null;
   /** Aborts what the agent does at the moment when a person takes the browser. */
   private taken = new AbortController();
   private readonly waiting = new Set<() => void>();
@@ -85,7 +85,7 @@ export class HandOver {
     const { name } = this.current;
     const said = note?.trim() ? `, with this note:\n${note.trim()}\n` : '. ';
     // A second person may have had it before the agent looked: it is told of both.
-    this.untold = `${this.untold === null ? '' : `${this.untold}\n`}${name} had the browser and has handed it back${said}The page may be another one than you saw last.`;
+    this.pendingNotice = `${this.pendingNotice === null ? '' : `${this.pendingNotice}\n`}${name} had the browser and has handed it back${said}The page may be another one than you saw last.`;
     this.current = null;
     this.taken = new AbortController();
     for (const wake of this.waiting) wake();
@@ -100,15 +100,15 @@ export class HandOver {
    */
   async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
     while (this.current !== null) await this.handedBack(signal);
-    const told = this.untold;
-    this.untold = null;
+    const told = this.pendingNotice;
+    this.pendingNotice = null;
     if (told !== null && !looks) throw new SlipwayError('browser.taken', `${told} This was not done: look at the page first.`);
     const { signal: taken } = this.taken;
     try {
       const observation = await untilAborted(act(AbortSignal.any([signal, taken])), taken);
       return told === null ? observation : { ...observation, content: [{ type: 'text', text: told }, ...observation.content] };
     } catch (error) {
-      if (told !== null) this.untold = this.untold === null ? told : `${told}\n${this.untold}`;
+      if (told !== null) this.pendingNotice = this.pendingNotice === null ? told : `${told}\n${this.pendingNotice}`;
       if (!taken.aborted || signal.aborted) throw error;
       throw new SlipwayError(
         'browser.taken',

@@ -17,7 +17,7 @@ import { MARK, markOf } from './server-spec.js';
 const STUBBORN = { command: process.execPath, args: [fileURLToPath(new URL('../testing/mcp-hostile-server.js', import.meta.url)), 'forks'], enabled: true };
 
 /** Longer than a busy machine lets a question wait. Milliseconds. */
-const UNHEARD_MS = 3_000;
+const ABANDONED_MS = 3_000;
 
 function environmentOf(pid: number): string {
   try {
@@ -63,11 +63,11 @@ describe('MCP servers that do not want to end', () => {
   it('end when nobody asks after them any more, and not before', async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-mcp-'));
     const environment = new ShellEnvironment({ HOME: directory, PATH: process.env['PATH'] });
-    const sets = new McpSets({ environment, outputDirectory: directory, stateDirectory: directory }, UNHEARD_MS);
+    const sets = new McpSets({ environment, outputDirectory: directory, stateDirectory: directory }, ABANDONED_MS);
     sets.use('one', { servers: { stubborn: STUBBORN as never }, cwd: directory });
     await until('them', () => ofSandbox(directory) === 3);
     const began = performance.now();
-    while (performance.now() - began < 1.5 * UNHEARD_MS) {
+    while (performance.now() - began < 1.5 * ABANDONED_MS) {
       // As agent-server does: one question after the other, some of which are kept open for long.
       await sets.tools('one', -1, AbortSignal.timeout(5_000));
       const { revision } = await sets.tools('one', -1, AbortSignal.timeout(5_000));

@@ -25,7 +25,7 @@ import { observationOf } from './tool-result.js';
 const MAX_SETS = 50;
 const MAX_DROPPED = 20;
 /** Servers that nobody has asked after for so long are nobody's: their conversation ended while it could not say so. Milliseconds; several questions long. */
-const UNHEARD_MS = 120_000;
+const ABANDONED_MS = 120_000;
 /** There while servers of this sandbox may run. */
 const RAN = 'mcp-servers-ran';
 
@@ -38,7 +38,7 @@ interface McpSet {
   /** Of calls that are under way, by the id that the caller gave. */
   readonly progress: Map<string, CallProgress>;
   /** When it was last asked after. */
-  heardAt: number;
+  lastAskedAt: number;
 }
 
 /** The tool servers of every conversation in this sandbox, each conversation's by itself. Nothing is loaded before there is one. */
@@ -54,7 +54,7 @@ export class McpSets {
   /** What an earlier process of this sandbox could not end, because it was killed, ends now. */
   constructor(
     deps: Omit<McpServerDeps, 'changed' | 'directory' | 'mark'> & { readonly stateDirectory: string },
-    private readonly unheardMs = UNHEARD_MS,
+    private readonly abandonedMs = ABANDONED_MS,
   ) {
     const { stateDirectory, ...rest } = deps;
     this.#deps = { ...rest, mark: markOf(stateDirectory) };
@@ -81,7 +81,7 @@ export class McpSets {
       questions: new LongQuestions(),
       calls: 0,
       progress: new Map(),
-      heardAt: performance.now(),
+      lastAskedAt: performance.now(),
     };
     this.#sets.set(name, set);
     this.#note();
@@ -91,10 +91,10 @@ export class McpSets {
   /** When there is something new since `after`, or after a while. @throws SlipwayError `resource.not-found` for a conversation without servers: this process may be a new one. */
   async tools(name: string, after: number, signal: AbortSignal): Promise<McpToolsResponse> {
     const set = this.#set(name);
-    set.heardAt = performance.now();
+    set.lastAskedAt = performance.now();
     if (set.revision === after)
       await set.questions.news(signal).finally(() => {
-        set.heardAt = performance.now();
+        set.lastAskedAt = performance.now();
       });
     const { tools, left } = nameTools(set.servers);
     return {
@@ -125,7 +125,7 @@ export class McpSets {
       progress.end();
       if (request.call !== undefined) set.progress.delete(request.call);
       set.calls -= 1;
-      set.heardAt = performance.now();
+      set.lastAskedAt = performance.now();
     }
   }
 
@@ -191,15 +191,15 @@ export class McpSets {
   /** Before the first server: a process that comes after this one looks for what is left of them. A full disk keeps no server from its work. */
   #note(): void {
     if (this.#sweep !== undefined) return;
-    this.#sweep = setInterval(() => this.#endUnheard(), this.unheardMs / 8).unref();
+    this.#sweep = setInterval(() => this.#endAbandoned(), this.abandonedMs / 8).unref();
     try {
       writeFileSync(this.#ran, '');
     } catch {}
   }
 
-  #endUnheard(): void {
+  #endAbandoned(): void {
     const now = performance.now();
-    for (const [name, { questions, calls, heardAt }] of this.#sets) if (!questions.areOpen && calls === 0 && now - heardAt > this.unheardMs) this.end(name);
+    for (const [name, { questions, calls, lastAskedAt }] of this.#sets) if (!questions.areOpen && calls === 0 && now - lastAskedAt > this.abandonedMs) this.end(name);
   }
 
   #set(name: string): McpSet {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StartConversationRequest, StreamingDelta } from '@slipway/contracts';
-import { acceptedUnheard } from '@slipway/domain';
+import { isAcceptedAndPending } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { DeltaSender } from '../outbox/delta-sender.js';
@@ -36,7 +36,7 @@ export class AppLink {
     const ackedBefore = await persistently(() => client.position(slipway.epoch, options.signal), options.signal);
     const history = slipway.head > 0 || ackedBefore > 0 ? await persistently(() => client.history(options.signal), options.signal) : [];
     const firstIndex = await log.rebase(history);
-    const approved = acceptedUnheard(log.events) ? await persistently(() => client.approvals(options.signal), options.signal) : [];
+    const approved = isAcceptedAndPending(log.events) ? await persistently(() => client.approvals(options.signal), options.signal) : [];
     const outbox = new Outbox({
       log,
       firstIndex,

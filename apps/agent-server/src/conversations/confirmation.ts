@@ -11,7 +11,7 @@ import {
   type ToldBrake,
 } from '@slipway/contracts';
 import {
-  acceptedUnheard,
+  isAcceptedAndPending,
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,
   confirmationSettingsOf,
@@ -71,7 +71,7 @@ export class Confirmation {
 
   /** Was what waits accepted, by somebody who may, and has not begun? */
   get accepted(): boolean {
-    return acceptedUnheard(this.log.events) && this.mayCarryOut(pendingActions(this.log.events).map(({ id }) => id));
+    return isAcceptedAndPending(this.log.events) && this.mayCarryOut(pendingActions(this.log.events).map(({ id }) => id));
   }
 
   /** Under four eyes only what the app vouches for, whatever the log says. */

@@ -11,7 +11,7 @@ import {
   sessionEnd,
   stamp,
   statusUpdate,
-  untakenMessages,
+  pendingMessages,
 } from '@slipway/agent';
 import type {
   AgentTerms,
@@ -164,7 +164,7 @@ export class Conversation {
     const event = userMessage(id, message, (text) => this.setup.broughtBy(text, this.log.events));
     await this.log.append([this.deps.mask.event(boundEvent(event))]);
     if (isNew && this.active !== undefined) this.deps.actionServer.markTurn(this.id);
-    if (!message.run || !untakenMessages(this.log.events).some((waiting) => waiting.id === id)) return;
+    if (!message.run || !pendingMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     if (this.active !== undefined) this.runAgain = true;
     else this.startRun();
   }
@@ -340,7 +340,7 @@ export class Conversation {
   }
 
   private startRun(): void {
-    if (untakenMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
+    if (pendingMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
     this.work(runAgent).then(
       (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'the run ended'),
       (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the run ended and could not say so in its log'),
@@ -399,7 +399,7 @@ export class Conversation {
     this.rests.tell();
     // Accepted between the run's last event and its end.
     if (!this.runAgain && !this.fenced && this.started !== undefined && this.confirmation.accepted) this.startRun();
-    if (!this.runAgain || this.fenced || untakenMessages(this.log.events).length === 0) return;
+    if (!this.runAgain || this.fenced || pendingMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
       (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the agent could not go on with a message'),

@@ -1,5 +1,5 @@
 import type { ConversationEvent, ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts';
-import { acceptedUnheard, CONFIRMATION_ANSWER } from '@slipway/domain';
+import { isAcceptedAndPending, CONFIRMATION_ANSWER } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 
 export interface Fork {
@@ -15,7 +15,7 @@ export function forkOf(id: string, request: StartConversationRequest, events: re
   if (wanted.from_event_id != null && end === -1) throw notFound();
   const upTo = events.slice(0, end + 1);
   // What was accepted here was accepted once: a copy that waits asks for itself.
-  const carriedOver = acceptedUnheard(upTo) ? upTo.filter((event) => !isUpdate(event, CONFIRMATION_ANSWER)) : upTo;
+  const carriedOver = isAcceptedAndPending(upTo) ? upTo.filter((event) => !isUpdate(event, CONFIRMATION_ANSWER)) : upTo;
   const copied = carriedOver.filter((event) => !(wanted.reset_metrics && isUpdate(event, 'stats')));
   return {
     request: {

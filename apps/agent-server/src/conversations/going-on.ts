@@ -1,4 +1,4 @@
-import { type EventStamp, leftBehind, stamp, untakenMessages } from '@slipway/agent';
+import { type EventStamp, leftBehind, stamp, pendingMessages } from '@slipway/agent';
 import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
 import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';
@@ -42,7 +42,7 @@ export function eventsToGoOn(
 
 /** Is there something to go on with: a message that was not taken in, or a run that had not come to its end? */
 export function hasWork(events: readonly ConversationEvent[]): boolean {
-  if (untakenMessages(events).length > 0) return true;
+  if (pendingMessages(events).length > 0) return true;
   return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
 }
 

@@ -45,12 +45,12 @@ describe('a word on what the agent asks for', () => {
     const first = await waiting(late);
     const broken = await app.standIn(() => ({ status: 500 }));
     const second = await waiting(broken);
-    const [refused, unheard] = [
+    const [refused, unreached] = [
       await answer(ada, first.id, { accept: true, actionIds: first.actionIds }),
       await answer(ada, second.id, { accept: false, actionIds: second.actionIds }),
     ];
     expect([refused.status, refused.body.code]).toEqual([409, 'conversation.nothing-to-confirm']);
-    expect(unheard.body.code).toBe('sandbox.unreachable');
+    expect(unreached.body.code).toBe('sandbox.unreachable');
     // The yes was given, whatever a sandbox makes of it.
     expect([await audits(first.id), await audits(second.id)].flat().filter((one) => /approve|reject/.test(one))).toEqual(['conversation.approve']);
   });

@@ -40,7 +40,7 @@ const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
 /** At the end of this process nobody waits longer for a socket that does not take what was sent to it. Milliseconds. */
 const LAST_MS = 2_000;
 /** Parts of a drain: before the first socket is told to go elsewhere, and from the first one to the last. */
-const UNTOLD_PART = 0.5;
+const QUIET_PART = 0.5;
 const TELLING_PART = 0.25;
 
 const TOO_OFTEN = { code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` };
@@ -140,7 +140,7 @@ export class RealtimeGateway {
    * then each is told where to go on and closed, spread over a quarter of it, and no new one is taken. Milliseconds; 0: all at once.
    */
   async drain(overMs: number): Promise<void> {
-    await wait(overMs * UNTOLD_PART);
+    await wait(overMs * QUIET_PART);
     this.draining = true;
     const sockets = [...this.io.sockets.sockets.values()];
     const began = performance.now();

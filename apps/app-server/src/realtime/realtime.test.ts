@@ -312,7 +312,7 @@ describe('realtime', () => {
     // Nobody publishes a hint of it, as when it is lost.
     await app.owner.query(
       `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label)
-       SELECT gen_random_uuid(), org_id, conversation_id, 'unheard', created_by, created_by_label FROM app.inbox_message WHERE conversation_id = $1 LIMIT 1`,
+       SELECT gen_random_uuid(), org_id, conversation_id, 'pending', created_by, created_by_label FROM app.inbox_message WHERE conversation_id = $1 LIMIT 1`,
       [id],
     );
     expect(reader.inbox.length).toBe(1);

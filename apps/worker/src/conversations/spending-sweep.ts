@@ -54,9 +54,9 @@ export class SpendingSweep {
   async run(signal: AbortSignal, now: number): Promise<void> {
     for (const [id, at] of this.notBefore) if (at <= now) this.notBefore.delete(id);
     await this.passes.tell(signal);
-    const untold = await untoldSpendings(this.pool, [...this.notBefore.keys()]);
+    const unacknowledged = await unacknowledgedSpendings(this.pool, [...this.notBefore.keys()]);
     await Promise.all(
-      untold.map(async ({ orgId, id }) => {
+      unacknowledged.map(async ({ orgId, id }) => {
         try {
           await this.spendings.apply(orgId, id, signal);
         } catch (error) {
@@ -69,7 +69,7 @@ export class SpendingSweep {
   }
 }
 
-function untoldSpendings(pool: SqlPool, but: readonly string[]): Promise<Array<{ orgId: string; id: string }>> {
+function unacknowledgedSpendings(pool: SqlPool, but: readonly string[]): Promise<Array<{ orgId: string; id: string }>> {
   return system(pool, 'spending sweep', async (client) => {
     const { rows } = await client.query<{ orgId: string; id: string }>(
       'SELECT org_id AS "orgId", conversation_id AS id FROM app.conversation_spender WHERE applied IS NULL AND NOT (conversation_id = ANY ($1::uuid[])) LIMIT $2',

@@ -16,8 +16,8 @@ import {
   orgsWithBudget,
   settleBudget,
   stopsOf,
-  untoldLimits,
-  untoldOrgs,
+  unacknowledgedLimits,
+  unacknowledgedOrgs,
 } from './usage.queries.js';
 
 /** Between two rounds. What is spent is counted, and stopped, this much later. Milliseconds. */
@@ -31,7 +31,7 @@ const SETTLE_ALL_MS = 60_000;
  * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway what may be spent, whom to refuse, and whose prompts are kept.
  *
  * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts, `app.settle_budget` goes by what is there, and what the gateway was not told
- * stays untold in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
+ * stays unacknowledged in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
  */
 export class UsageSweep {
   private settledAllAt = Number.NEGATIVE_INFINITY;
@@ -72,7 +72,7 @@ export class UsageSweep {
   /** One round. Rejects when the database or the gateway does not answer; what it had done by then stays done. */
   async run(signal: AbortSignal): Promise<void> {
     // First of all: from then on nothing more than that can be spent, whatever is counted late.
-    for (const orgId of await untoldLimits(this.pool)) await this.tellLimits(orgId, signal);
+    for (const orgId of await unacknowledgedLimits(this.pool)) await this.tellLimits(orgId, signal);
     const spent = await this.rollUp(signal);
     const now = this.clock.now();
     const all = now.getTime() - this.settledAllAt >= SETTLE_ALL_MS;
@@ -80,7 +80,7 @@ export class UsageSweep {
       for (const orgId of await orgsWithBudget(this.pool, all ? null : [...spent])) await settleBudget(this.pool, orgId, now);
       if (all) this.settledAllAt = now.getTime();
     }
-    for (const orgId of await untoldOrgs(this.pool)) await this.tell(orgId, signal);
+    for (const orgId of await unacknowledgedOrgs(this.pool)) await this.tell(orgId, signal);
     // Last: a gateway that does not know of it must not keep anything else from being done.
     await this.policies.tell(now.getTime(), signal);
   }

@@ -37,7 +37,7 @@ export async function settleBudget(pool: SqlPool, orgId: string, now: Date): Pro
 }
 
 /** Organizations whose stops the gateway does not have as they are now, at most 100. */
-export function untoldOrgs(pool: SqlPool): Promise<string[]> {
+export function unacknowledgedOrgs(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
     const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE told_version <> stops_version LIMIT 100');
     return rows.map((row) => row.org_id);
@@ -78,7 +78,7 @@ export function noteTold(pool: SqlPool, orgId: string, version: number): Promise
 }
 
 /** Organizations whose limits the gateway does not have as they are now, at most 100. */
-export function untoldLimits(pool: SqlPool): Promise<string[]> {
+export function unacknowledgedLimits(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
     const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100');
     return rows.map((row) => row.org_id);

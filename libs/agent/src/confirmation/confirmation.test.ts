@@ -1,6 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { AgentAction, type ConfirmationSettings, type ConversationEvent } from '@slipway/contracts';
-import { acceptedUnheard, pendingActions } from '@slipway/domain';
+import { isAcceptedAndPending, pendingActions } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
@@ -115,7 +115,7 @@ describe('asking before acting', () => {
   it('knows an answer that came while no sandbox heard it', async () => {
     const { log, ports } = scene([{ toolCalls: [run('one')] }]);
     await runAgent(ports, { ...SETTINGS, confirmation: ALWAYS }, control());
-    expect(acceptedUnheard(log.events)).toBe(false);
+    expect(isAcceptedAndPending(log.events)).toBe(false);
     const answered = (accepted: boolean, ids: string[]): ConversationEvent[] => [
       ...log.events,
       {
@@ -128,7 +128,7 @@ describe('asking before acting', () => {
       },
     ];
     const ids = pendingActions(log.events).map(({ id }) => id);
-    expect([acceptedUnheard(answered(true, ids)), acceptedUnheard(answered(false, ids)), acceptedUnheard(answered(true, []))]).toEqual([true, false, false]);
+    expect([isAcceptedAndPending(answered(true, ids)), isAcceptedAndPending(answered(false, ids)), isAcceptedAndPending(answered(true, []))]).toEqual([true, false, false]);
   });
 });
 

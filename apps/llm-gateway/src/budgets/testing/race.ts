@@ -139,7 +139,7 @@ export class Truth {
   private readonly used = new Map<number, number>();
   /** By account: from when on how much, in the order of time. */
   private readonly history = new Map<number, Array<{ at: number; used: number }>>();
-  private readonly unheard = new Set<Promise<unknown>>();
+  private readonly pending = new Set<Promise<unknown>>();
 
   constructor(private readonly limits: ReadonlyMap<number, number>) {}
 
@@ -160,12 +160,12 @@ export class Truth {
   /** Answers, when called, whether there was room for so much in every budget all the time until then. @param heard resolves when the call knows. */
   watch(key: StoredKey, least: number, heard: Promise<unknown>): () => Promise<boolean> {
     const from = performance.now();
-    this.unheard.add(heard);
-    void heard.then(() => this.unheard.delete(heard));
+    this.pending.add(heard);
+    void heard.then(() => this.pending.delete(heard));
     return async () => {
       const to = performance.now();
       // Of what was reserved by now its calls may hear later.
-      await Promise.all(this.unheard);
+      await Promise.all(this.pending);
       return (key.budgets ?? []).every(({ account }) => {
         const history = this.history.get(account) ?? [];
         const first = Math.max(

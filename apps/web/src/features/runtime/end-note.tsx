@@ -2,7 +2,7 @@
 import { Info } from 'lucide-react';
 import { useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
-import { untold } from './runtime-words.ts';
+import { unexplainedEnd } from './runtime-words.ts';
 import { useRuntime } from './use-runtime.ts';
 
 /** Why it does not go on and what to do, under a timeline that does not say it. */
@@ -11,7 +11,7 @@ export function EndNote() {
   const status = useView((view) => view.status);
   const rows = useView((view) => view.timeline.rows);
   const runtime = useRuntime(status !== 'working' && status !== 'starting');
-  const note = runtime === null ? null : untold(runtime, status, rows);
+  const note = runtime === null ? null : unexplainedEnd(runtime, status, rows);
   if (note === null) return null;
   // Who may only watch can do nothing about it.
   const text = [note.cause, org.permissions.includes('conversation:write') ? note.nextStep : ''].filter((part) => part !== '').join(' ');

@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { RuntimeState } from '@slipway/contracts';
 import { expect } from 'expect';
 import type { Row } from '../conversation/timeline-row.ts';
-import { reasonOf, untold } from './runtime-words.ts';
+import { reasonOf, unexplainedEnd } from './runtime-words.ts';
 
 const GO_ON = 'Send a message, or resume it, to go on.';
 const stopped: RuntimeState = { status: 'STOPPED', cause: 'A person stopped it.', nextStep: GO_ON };
@@ -26,21 +26,21 @@ describe('why a conversation does not go on', () => {
   });
 
   it('is said at the end of the timeline where nothing above says it', () => {
-    expect(untold(lost, 'finished', [said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
-    expect(untold(lost, 'finished', [error('model.auth'), said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
-    expect(untold(stopped, 'stopped', [said])).toEqual({ cause: 'A person stopped it.', nextStep: GO_ON });
+    expect(unexplainedEnd(lost, 'finished', [said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
+    expect(unexplainedEnd(lost, 'finished', [error('model.auth'), said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
+    expect(unexplainedEnd(stopped, 'stopped', [said])).toEqual({ cause: 'A person stopped it.', nextStep: GO_ON });
   });
 
   it('is not said again below a row or a card that says it', () => {
-    expect(untold(lost, 'failed', [error('sandbox.unreachable'), said])).toBeNull();
-    expect(untold(lost, 'failed', [start])).toBeNull();
-    expect(untold({ status: 'STOPPED', code: 'agent.iteration-limit', cause: 'So many steps.', nextStep: GO_ON }, 'paused', [said])).toBeNull();
-    expect(untold(stopped, 'stopped', [said, note])).toEqual({ cause: '', nextStep: GO_ON });
+    expect(unexplainedEnd(lost, 'failed', [error('sandbox.unreachable'), said])).toBeNull();
+    expect(unexplainedEnd(lost, 'failed', [start])).toBeNull();
+    expect(unexplainedEnd({ status: 'STOPPED', code: 'agent.iteration-limit', cause: 'So many steps.', nextStep: GO_ON }, 'paused', [said])).toBeNull();
+    expect(unexplainedEnd(stopped, 'stopped', [said, note])).toEqual({ cause: '', nextStep: GO_ON });
   });
 
   it('is not said while it goes on, and not of one that wants nothing', () => {
-    expect(untold(lost, 'working', [said])).toBeNull();
-    expect(untold(stopped, 'starting', [said])).toBeNull();
-    expect(untold({ status: 'READY' }, 'finished', [said])).toBeNull();
+    expect(unexplainedEnd(lost, 'working', [said])).toBeNull();
+    expect(unexplainedEnd(stopped, 'starting', [said])).toBeNull();
+    expect(unexplainedEnd({ status: 'READY' }, 'finished', [said])).toBeNull();
   });
 });

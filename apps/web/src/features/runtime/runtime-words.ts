@@ -32,7 +32,7 @@ export function reasonOf({ code, cause = '', nextStep = '' }: RuntimeState, stat
 }
 
 /** What is to be said where a conversation has ended and its timeline does not say it: rows of errors, starts that failed and limits tell their own. `null`: nothing. */
-export function untold(runtime: RuntimeState, status: ConversationStatus, rows: readonly Row[]): ReturnType<typeof reasonOf> | null {
+export function unexplainedEnd(runtime: RuntimeState, status: ConversationStatus, rows: readonly Row[]): ReturnType<typeof reasonOf> | null {
   if (runtime.nextStep === undefined || status === 'starting' || status === 'working') return null;
   const { code } = runtime;
   if (code !== undefined && LIMIT_CODES.has(code)) return null;

@@ -15,10 +15,10 @@ export class BrokenWire {
     this.server = createServer((incoming, answer) => {
       const asApp = { [CALLER_KEY_HEADER]: appKey };
       const isRun = fault === 'run-accepts' && /^\/api\/conversations\/[^/]+\/run$/.test(incoming.url ?? '');
-      const isUnproven = fault === 'no-key-means-app' && incoming.headers[CALLER_KEY_HEADER] === undefined;
+      const isUnauthenticated = fault === 'no-key-means-app' && incoming.headers[CALLER_KEY_HEADER] === undefined;
       const path = isRun ? (incoming.url ?? '').replace(/run$/, 'events/respond_to_confirmation') : (incoming.url ?? '');
       const body = isRun ? '{"accept":true}' : null;
-      const headers: IncomingHttpHeaders = { ...incoming.headers, ...(isRun || isUnproven ? asApp : {}) };
+      const headers: IncomingHttpHeaders = { ...incoming.headers, ...(isRun || isUnauthenticated ? asApp : {}) };
       if (isRun) {
         headers['content-type'] = 'application/json';
         headers['content-length'] = '15';

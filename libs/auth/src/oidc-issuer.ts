@@ -32,7 +32,7 @@ export interface Identity {
   readonly issuerSession: string | null;
   /** Alias of the provider by which the person came (`github`), whose token `providerToken` may give; `null` for a password of the issuer's own. */
   readonly provider: string | null;
-  /** When they last proved themself to the issuer (`auth_time`), which may be long before this sign-in; `null` when it does not say. */
+  /** When they last signed in at the issuer (`auth_time`), which may be long before this sign-in; `null` when it does not say. */
   readonly authenticatedAt: Date | null;
   /** The issuer says that it was with a second factor: by `acr`, or by `amr`. */
   readonly secondFactor: boolean;

@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import { ROLE_PERMISSIONS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { expect } from 'expect';
-import type { ProvenKey } from './api-keys/api-keys.js';
+import type { AuthenticatedKey } from './api-keys/api-keys.js';
 import { PrincipalService } from './principals.js';
 import { readCookie, SessionCookie } from './session-cookie.js';
 import type { SignedIn } from './sessions.js';
@@ -50,13 +50,13 @@ describe('PrincipalService', () => {
   });
 
   it('is read again when somebody asks for an organization that they were let into elsewhere a moment ago, and not otherwise', async () => {
-    const proven = { kind: 'session', person: PERSON } as const;
-    expect(await service.upToDate(proven, 'ada')).toBe(proven);
-    for (const org of ['org_2', 'new']) expect(await service.upToDate(proven, org)).toEqual({ kind: 'session', person: JOINED });
+    const authenticated = { kind: 'session', person: PERSON } as const;
+    expect(await service.upToDate(authenticated, 'ada')).toBe(authenticated);
+    for (const org of ['org_2', 'new']) expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', person: JOINED });
   });
 
   it('a bearer token counts alone: one that is no good is nobody, whatever the cookie says; other schemes are not ours', async () => {
-    const key: ProvenKey = {
+    const key: AuthenticatedKey = {
       keyId: 'key_1',
       org: { id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal' },
       owner: { kind: 'service-account', id: 'svc_1', label: 'robot', email: null, emailVerified: false, termsVersion: null },

@@ -1,7 +1,7 @@
 import type { ErrorCode, Gate, Org, Principal } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
-import type { ApiKeys, ProvenKey } from './api-keys/api-keys.js';
+import type { ApiKeys, AuthenticatedKey } from './api-keys/api-keys.js';
 import type { SessionCookie } from './session-cookie.js';
 import type { Sessions, SignedIn } from './sessions.js';
 
@@ -11,8 +11,8 @@ interface FetchHeaders {
   readonly 'sec-fetch-site'?: string | string[] | undefined;
 }
 
-/** Who was proved, and how. */
-export type Proven = { readonly kind: 'session'; readonly person: SignedIn } | { readonly kind: 'api-key'; readonly key: ProvenKey };
+/** Who was authenticated, and how. */
+export type Authenticated = { readonly kind: 'session'; readonly person: SignedIn } | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
 
 /** What a client may prove itself by. */
 interface ProofHeaders {
@@ -52,10 +52,10 @@ export class PrincipalService {
   }
 
   /**
-   * Who is proved by these headers, or `null`. A bearer token counts alone: with one that is no good the cookie is not looked at,
+   * Whom these headers authenticate, or `null`. A bearer token counts alone: with one that is no good the cookie is not looked at,
    * so that nobody is somebody else than they meant to be. Other schemes of `Authorization` are a proxy's matter and ignored.
    */
-  async authenticate({ cookie, authorization }: ProofHeaders): Promise<Proven | null> {
+  async authenticate({ cookie, authorization }: ProofHeaders): Promise<Authenticated | null> {
     const token = bearerOf(authorization);
     if (token === undefined) {
       const person = await this.authenticateCookie(cookie);
@@ -66,7 +66,7 @@ export class PrincipalService {
   }
 
   /** The API key whose token this is, or `null`. Notes its owner in the request's context for the log. */
-  async authenticateKey(token: string): Promise<ProvenKey | null> {
+  async authenticateKey(token: string): Promise<AuthenticatedKey | null> {
     const key = await this.keys.find(token);
     const context = currentContext();
     if (key !== null && context !== undefined) context.userId = key.owner.id;
@@ -95,15 +95,15 @@ export class PrincipalService {
     ];
   }
 
-  /** The same for whoever was proved: a person's key waits for what its person has still to do. A service account has nothing to do. */
-  gatesOfProof(proven: Proven): Gate[] {
-    if (proven.kind === 'session') return this.gatesOf(proven.person);
-    return proven.key.owner.kind === 'user' ? this.gatesOf(proven.key.owner) : [];
+  /** The same for whoever was authenticated: a person's key waits for what its person has still to do. A service account has nothing to do. */
+  gatesOfCredential(authenticated: Authenticated): Gate[] {
+    if (authenticated.kind === 'session') return this.gatesOf(authenticated.person);
+    return authenticated.key.owner.kind === 'user' ? this.gatesOf(authenticated.key.owner) : [];
   }
 
   /** @throws SlipwayError `account.email-unverified` or `account.terms-required`, whichever comes first. */
-  assertGatesPassed(proven: Proven): void {
-    const [gate] = this.gatesOfProof(proven);
+  assertGatesPassed(authenticated: Authenticated): void {
+    const [gate] = this.gatesOfCredential(authenticated);
     if (gate !== undefined) throw new SlipwayError(`account.${gate}`, GATE_WORDS[gate]);
   }
 
@@ -126,7 +126,7 @@ export class PrincipalService {
    * The key's owner with what the key leaves of their permissions.
    * @param org id or slug. @throws SlipwayError `resource.not-found` for every organization but the key's own.
    */
-  principalOfKey(key: ProvenKey, org: string): Principal {
+  principalOfKey(key: AuthenticatedKey, org: string): Principal {
     if (key.org.id !== org && key.org.slug !== org) throw notFound();
     const context = currentContext();
     if (context !== undefined) context.orgId = key.org.id;
@@ -138,15 +138,15 @@ export class PrincipalService {
    * The same proof, with what is known of the person read again when they are not of this organization: what has just made them a member may not have been
    * done in this process. At most one query for a request that ends with 404 otherwise.
    */
-  async upToDate(proven: Proven, org: string): Promise<Proven> {
-    if (proven.kind === 'api-key' || proven.person.orgs.some(({ id, slug }) => id === org || slug === org)) return proven;
-    const person = await this.sessions.findNow(proven.person.sessionId);
-    return person === null ? proven : { kind: 'session', person };
+  async upToDate(authenticated: Authenticated, org: string): Promise<Authenticated> {
+    if (authenticated.kind === 'api-key' || authenticated.person.orgs.some(({ id, slug }) => id === org || slug === org)) return authenticated;
+    const person = await this.sessions.findNow(authenticated.person.sessionId);
+    return person === null ? authenticated : { kind: 'session', person };
   }
 
   /** `principalFor` or `principalOfKey`. */
-  principalOf(proven: Proven, org: string): Principal {
-    return proven.kind === 'session' ? this.principalFor(proven.person, org) : this.principalOfKey(proven.key, org);
+  principalOf(authenticated: Authenticated, org: string): Principal {
+    return authenticated.kind === 'session' ? this.principalFor(authenticated.person, org) : this.principalOfKey(authenticated.key, org);
   }
 
   /**

@@ -199,7 +199,8 @@ export class McpSets {
 
   #endAbandoned(): void {
     const now = performance.now();
-    for (const [name, { questions, calls, lastAskedAt }] of this.#sets) if (!questions.areOpen && calls === 0 && now - lastAskedAt > this.abandonedMs) this.end(name);
+    for (const [name, { questions, calls, lastAskedAt }] of this.#sets)
+      if (!questions.areOpen && calls === 0 && now - lastAskedAt > this.abandonedMs) this.end(name);
   }
 
   #set(name: string): McpSet {

@@ -7,7 +7,7 @@ import type { Config } from '../config.js';
 import { ok, type Route, readBody } from '../http/router.js';
 import type { ActivationLatch } from './activation-latch.js';
 import { verifyActivation } from './activation-token.js';
-import { type Caller, callerOf, UNPROVEN } from './caller.js';
+import { type Caller, callerOf, UNAUTHENTICATED } from './caller.js';
 
 /** What a sandbox that belongs to nobody says of itself. */
 export interface BlankCondition {
@@ -69,7 +69,7 @@ export class Activation {
   /** Who speaks, of those with the session key. */
   callerOf(request: IncomingMessage): Caller {
     const { state } = this.latch;
-    return state.state === 'closed' ? callerOf(request, state.record) : UNPROVEN;
+    return state.state === 'closed' ? callerOf(request, state.record) : UNAUTHENTICATED;
   }
 
   /** Compares hashes, in constant time. */

@@ -11,7 +11,7 @@ export type Caller =
    * `isMarked`: came by an earlier sandbox-gateway, or may have.
    * `mayBeEarlierApp`: the activation named no key of the app, so it was asked for by a release that has none.
    */
-  | { readonly kind: 'unproven'; readonly isMarked: boolean; readonly mayBeEarlierApp: boolean };
+  | { readonly kind: 'unauthenticated'; readonly isMarked: boolean; readonly mayBeEarlierApp: boolean };
 
 /** SHA-256, base64url, as the activation named them. */
 export interface CallerKeys {
@@ -22,24 +22,24 @@ export interface CallerKeys {
 /** Names and values. Node drops headers beyond its own limit without a word: with this many one that tells where the request comes from may be missing. */
 const MANY_RAW_HEADERS = 400;
 
-export const UNPROVEN: Caller = { kind: 'unproven', isMarked: true, mayBeEarlierApp: false };
+export const UNAUTHENTICATED: Caller = { kind: 'unauthenticated', isMarked: true, mayBeEarlierApp: false };
 
-/** A key that fits neither hash, twice the same header, a user that cannot be read: all of it is `unproven`. */
+/** A key that fits neither hash, twice the same header, a user that cannot be read: all of it is `unauthenticated`. */
 export function callerOf(request: IncomingMessage, keys: CallerKeys): Caller {
   const shown = request.headers[CALLER_KEY_HEADER];
   if (typeof shown === 'string' && isKey(shown, keys.app_key_sha256)) return { kind: 'app' };
   if (typeof shown === 'string' && isKey(shown, keys.gateway_key_sha256)) {
     const header = request.headers[CALLER_USER_HEADER];
     const user = callerUserOf(typeof header === 'string' ? header : undefined);
-    return user === null ? UNPROVEN : { kind: 'user', user };
+    return user === null ? UNAUTHENTICATED : { kind: 'user', user };
   }
   const isMarked = request.headers[THROUGH_GATEWAY_HEADER] !== undefined || request.rawHeaders.length >= MANY_RAW_HEADERS;
-  return { kind: 'unproven', isMarked, mayBeEarlierApp: keys.app_key_sha256 === undefined && !isMarked };
+  return { kind: 'unauthenticated', isMarked, mayBeEarlierApp: keys.app_key_sha256 === undefined && !isMarked };
 }
 
 /** True for the app, and for what may be a release of it that has no key yet. It may start and set up; what needs a second user it may not accept. */
 export function actsForApp(caller: Caller): boolean {
-  return caller.kind === 'app' || (caller.kind === 'unproven' && caller.mayBeEarlierApp);
+  return caller.kind === 'app' || (caller.kind === 'unauthenticated' && caller.mayBeEarlierApp);
 }
 
 function isKey(shown: string, sha256: string | undefined): boolean {

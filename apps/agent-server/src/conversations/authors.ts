@@ -22,7 +22,7 @@ export function withAuthor(caller: Caller, message: SendEventRequest): SendEvent
   if (actsForApp(caller)) return named;
   const { sender: _sender, event_id, ...rest } = named;
   // An earlier worker delivers so while releases roll: under another id it would deliver the same message again and again.
-  const keepsId = caller.kind === 'unproven' && !caller.isMarked && event_id !== undefined;
+  const keepsId = caller.kind === 'unauthenticated' && !caller.isMarked && event_id !== undefined;
   return { ...rest, ...(keepsId ? { event_id } : {}), ...authorOf(caller) };
 }
 

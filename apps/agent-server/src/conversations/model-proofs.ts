@@ -21,11 +21,11 @@ export class ModelProofs {
   withProof(request: StartConversationRequest): StartConversationRequest {
     const { llm, condenser } = request.agent;
     if (request.slipway !== undefined) return request;
-    const own = condenser?.llm == null ? {} : { condenser: { ...condenser, llm: this.proven(condenser.llm) } };
-    return { ...request, agent: { ...request.agent, llm: this.proven(llm), ...own } };
+    const own = condenser?.llm == null ? {} : { condenser: { ...condenser, llm: this.withCredential(condenser.llm) } };
+    return { ...request, agent: { ...request.agent, llm: this.withCredential(llm), ...own } };
   }
 
-  private proven(llm: LlmSettings): LlmSettings {
+  private withCredential(llm: LlmSettings): LlmSettings {
     const { newest } = this;
     if (newest === undefined || (llm.api_key ?? '') !== '' || (llm.base_url != null && llm.base_url !== newest.base_url)) return llm;
     return { ...llm, base_url: newest.base_url, api_key: newest.api_key };

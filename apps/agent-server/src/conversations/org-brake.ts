@@ -68,7 +68,7 @@ export class Brake {
   assertMayAnswer(caller: Caller): void {
     if (!this.held.fourEyes || caller.kind === 'app') return;
     const detail =
-      caller.kind === 'unproven' && caller.mayBeEarlierApp
+      caller.kind === 'unauthenticated' && caller.mayBeEarlierApp
         ? 'This sandbox was started by an earlier release, which cannot prove who approves. Pause the conversation and resume it, then answer again.'
         : 'In this organization somebody else has to say yes, in Slipway: there it is known who does. A message, a pause or an interrupt is a no.';
     throw new SlipwayError('conversation.four-eyes', detail);
@@ -89,7 +89,7 @@ export class Brake {
    */
   takesRunForYes(caller: Caller, isOfTheApp: boolean): boolean {
     if (this.held.fourEyes || this.held.floor !== 'never') return false;
-    return caller.kind === 'user' || (caller.kind === 'unproven' && !isOfTheApp);
+    return caller.kind === 'user' || (caller.kind === 'unauthenticated' && !isOfTheApp);
   }
 
   /** The same routes, refused to others than the app where they would get around the organization. */

@@ -5,13 +5,13 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { UNPROVEN } from '../activation/caller.js';
+import { UNAUTHENTICATED } from '../activation/caller.js';
 import { type Handler, ok, Router, readJson } from './router.js';
 import { createHttpServer } from './server.js';
 
 async function serving(handle: Handler, work: (said: (text: string) => Socket) => Promise<void>): Promise<void> {
   const router = new Router([{ method: 'POST', path: '/told', access: 'open', handle }]);
-  const server: Server = createHttpServer(router, () => UNPROVEN, createLogger('agent-server', 'silent'), 200);
+  const server: Server = createHttpServer(router, () => UNAUTHENTICATED, createLogger('agent-server', 'silent'), 200);
   const sockets: Socket[] = [];
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

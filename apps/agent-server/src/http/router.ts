@@ -11,7 +11,7 @@ export interface Call {
   readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** `unproven` on an open route. */
+  /** `unauthenticated` on an open route. */
   readonly caller: Caller;
   /** Aborted when the client goes away before the answer is complete. */
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
-import { type Caller, UNPROVEN } from '../activation/caller.js';
+import { type Caller, UNAUTHENTICATED } from '../activation/caller.js';
 import type { Reply, Router } from './router.js';
 
 /** Who it is. Throws when the request may not pass. */
@@ -31,7 +31,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
     const cut = url.indexOf('?');
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
     const { route, params } = router.match(request.method ?? 'GET', cut === -1 ? url : url.slice(0, cut));
-    const caller = route.access === 'session' ? guard(request, query) : UNPROVEN;
+    const caller = route.access === 'session' ? guard(request, query) : UNAUTHENTICATED;
     const reply = await route.handle({ request, response, params, query, caller, signal: gone.signal });
     if (reply !== undefined) send(response, reply);
   } catch (error) {

@@ -33,7 +33,7 @@ export class LiveSockets {
 
   constructor(private readonly options: LiveOptions) {}
 
-  /** @param client that has proved who it is. @param takeEarly ends the keeping of what it sent meanwhile, and gives that. */
+  /** @param client that is authenticated. @param takeEarly ends the keeping of what it sent meanwhile, and gives that. */
   async join(client: WebSocket, channel: string, query: URLSearchParams, takeEarly: () => readonly (readonly [RawData, boolean])[]): Promise<void> {
     if (this.open.size >= MAX_LIVE) return client.close(1013, 'too many live connections');
     this.open.add(client);

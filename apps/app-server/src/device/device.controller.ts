@@ -13,7 +13,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Limits } from '../http/limits.js';
 import { Body, Person } from '../http/params.js';
-import { ProvesItself, Serves } from '../http/serves.js';
+import { AuthenticatesItself, Serves } from '../http/serves.js';
 import { LOGGER } from '../platform/tokens.js';
 import { DeviceRefusal, DeviceService } from './device.service.js';
 
@@ -29,7 +29,7 @@ export class DeviceController {
   ) {}
 
   @Post('oauth/device/authorize')
-  @ProvesItself('opens nothing: a person has to approve')
+  @AuthenticatesItself('opens nothing: a person has to approve')
   async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = DeviceAuthorizationForm.safeParse(request.body ?? {});
     if (!form.success) return refuse(reply, 'invalid_request', 'client_id or scope is too long.');
@@ -37,7 +37,7 @@ export class DeviceController {
   }
 
   @Post('oauth/device/token')
-  @ProvesItself('by the device code')
+  @AuthenticatesItself('by the device code')
   async token(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = DeviceTokenForm.safeParse(request.body ?? {});
     if (!form.success) return refuse(reply, 'invalid_request', 'device_code is missing or too long.');

@@ -1,4 +1,4 @@
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import { type Permission, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
@@ -7,21 +7,21 @@ import type { Logger } from '@slipway/telemetry';
 const CHECK_MS = 900;
 const NEEDED: Permission = 'conversation:read';
 
-/** By what an open reader was proved: a session or an API key. */
-export interface WatchedProof {
-  readonly kind: Proven['kind'];
+/** What an open reader was authenticated by: a session or an API key. */
+export interface WatchedCredential {
+  readonly kind: Authenticated['kind'];
   readonly id: string;
 }
 
 interface Watched {
-  readonly proof: WatchedProof;
+  readonly proof: WatchedCredential;
   /** `null`: the session or the key alone. */
   readonly orgId: string | null;
   readonly revoked: () => void;
 }
 
-export function watchedProof(proven: Proven): WatchedProof {
-  return proven.kind === 'session' ? { kind: 'session', id: proven.person.sessionId } : { kind: 'api-key', id: proven.key.keyId };
+export function watchedCredential(authenticated: Authenticated): WatchedCredential {
+  return authenticated.kind === 'session' ? { kind: 'session', id: authenticated.person.sessionId } : { kind: 'api-key', id: authenticated.key.keyId };
 }
 
 /**
@@ -42,12 +42,12 @@ export class AccessWatch {
   }
 
   /** Calls `revoked` once, when this session or key may no longer read the organization's conversations. The answer ends the watch. */
-  watch(proof: WatchedProof, orgId: string, revoked: () => void): () => void {
+  watch(proof: WatchedCredential, orgId: string, revoked: () => void): () => void {
     return this.add({ proof, orgId, revoked });
   }
 
   /** Calls `revoked` once, when this session or key has ended. The answer ends the watch. */
-  watchProof(proof: WatchedProof, revoked: () => void): () => void {
+  watchCredential(proof: WatchedCredential, revoked: () => void): () => void {
     return this.add({ proof, orgId: null, revoked });
   }
 
@@ -68,7 +68,7 @@ export class AccessWatch {
       const asked = [...this.watched];
       const pairs = [...new Map(asked.map((each) => [pairOf(each), each])).values()];
       const { rows } = await asSystem(this.pool, 'slipway_app_system', 'may open readers still read', (client) =>
-        client.query<{ kind: WatchedProof['kind']; id: string; org: string | null; role: Role | null; scopes: string[] | null }>({
+        client.query<{ kind: WatchedCredential['kind']; id: string; org: string | null; role: Role | null; scopes: string[] | null }>({
           name: 'check-access',
           text: `SELECT w.kind, w.id, w.org, m.role, NULL::text[] AS scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
                    JOIN app.session s ON w.kind = 'session' AND s.id = w.id AND s.expires_at > now()

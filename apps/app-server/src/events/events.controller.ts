@@ -1,16 +1,16 @@
 import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import { type EventsQuery, operations, type Principal } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Caller, Proved, Query } from '../http/params.js';
+import { Caller, Credential, Query } from '../http/params.js';
 import type { SlipwayRequest } from '../http/request.js';
 import { Serves } from '../http/serves.js';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { AccessWatch, watchedProof } from './access-watch.js';
+import { AccessWatch, watchedCredential } from './access-watch.js';
 import { conversationId } from './conversation-id.js';
 import { readBlob, readHead, readLines, readLinesOfKind } from './event-log.queries.js';
 import { streamEvents } from './event-stream.js';
@@ -34,7 +34,7 @@ export class EventsController {
   @Serves(operations.readEvents)
   async read(
     @Caller() caller: Principal,
-    @Proved() proven: Proven,
+    @Credential() authenticated: Authenticated,
     @Param('conversation') conversation: string,
     @Query() query: z.infer<typeof EventsQuery>,
     @Req() request: SlipwayRequest,
@@ -46,7 +46,7 @@ export class EventsController {
       const message = 'is for pages: a stream has every event';
       throw new SlipwayError('request.invalid', `kind: ${message}`, { fields: [{ path: 'kind', message }] });
     }
-    if (wantsStream(request)) return this.stream(caller, proven, id, query.after, request, reply);
+    if (wantsStream(request)) return this.stream(caller, authenticated, id, query.after, request, reply);
     const head = await readHead(this.pool, caller.orgId, id);
     if (head === null) throw notFound();
     const lines =
@@ -63,7 +63,14 @@ export class EventsController {
     return content;
   }
 
-  private async stream(caller: Principal, proven: Proven, id: string, after: number, request: SlipwayRequest, reply: FastifyReply): Promise<void> {
+  private async stream(
+    caller: Principal,
+    authenticated: Authenticated,
+    id: string,
+    after: number,
+    request: SlipwayRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const last = request.headers['last-event-id'];
     const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
     const leaveSeat = this.seats.take({ user: caller.actor.id, org: caller.orgId });
@@ -72,7 +79,7 @@ export class EventsController {
       throw error;
     });
     const revoked = new AbortController();
-    const stopWatch = this.access.watch(watchedProof(proven), caller.orgId, () => revoked.abort());
+    const stopWatch = this.access.watch(watchedCredential(authenticated), caller.orgId, () => revoked.abort());
     try {
       if (cursor > hub.head) await hub.behind(cursor);
       if (cursor > hub.head) throw new SlipwayError('request.invalid', `The log ends at ${hub.head}, before the position ${cursor}.`);

@@ -41,7 +41,7 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
     registers: [options.metrics],
   });
 
-  /** What was proved and read of requests whose body may be read. */
+  /** What was authenticated and read of requests whose body may be read. */
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   const deadlines = new BodyDeadlines(() => performance.now());
   /** Before a byte of the body is read: whose it is, what it asks, and room for it. */

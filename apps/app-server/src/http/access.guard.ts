@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiKeyUses, bearerOf, PrincipalService, type Proven } from '@slipway/auth';
+import { ApiKeyUses, bearerOf, PrincipalService, type Authenticated } from '@slipway/auth';
 import { type Operation, proofOf } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Counter, type Registry } from '@slipway/telemetry/http';
@@ -15,7 +15,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Decides for every handler who is calling and whether they may: proof (401), rate of the caller (429), organization (404), its rate, permission (403).
- * An API key counts before the cookie, which is then as if it were not there: what is proved by a header, no other site's page can have sent.
+ * An API key counts before the cookie, which is then as if it were not there: what a header authenticates, no other site's page can have sent.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -57,55 +57,55 @@ export class AccessGuard implements CanActivate {
     if (operation === undefined) {
       if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) === undefined)
         throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
-          internal: `${request.url} has a handler that nobody may call: it says neither @Serves nor @ProvesItself`,
+          internal: `${request.url} has a handler that nobody may call: it says neither @Serves nor @AuthenticatesItself`,
         });
       await this.limits.takeOfAddress(request.ip, reply);
       return true;
     }
 
-    const proved = await this.prove(request, operation, reply, bearer);
-    if (proved === null || operation.permission === null) return true;
+    const found = await this.authenticate(request, operation, reply, bearer);
+    if (found === null || operation.permission === null) return true;
 
-    const org = (request.params as { org?: string }).org ?? namedOrg(request) ?? (proved.kind === 'session' ? proved.person.orgs[0]?.id : proved.key.org.id);
+    const org = (request.params as { org?: string }).org ?? namedOrg(request) ?? (found.kind === 'session' ? found.person.orgs[0]?.id : found.key.org.id);
     if (org === undefined) throw notFound();
-    const proven = await this.principals.upToDate(proved, org);
-    if (proven.kind === 'session') request.person = proven.person;
-    request.principal = this.principals.principalOf(proven, org);
+    const authenticated = await this.principals.upToDate(found, org);
+    if (authenticated.kind === 'session') request.person = authenticated.person;
+    request.principal = this.principals.principalOf(authenticated, org);
     await this.limits.takeOfOrg(operation, request.principal.orgId, reply);
     if (!request.principal.permissions.has(operation.permission)) {
       throw new SlipwayError('permission.denied', `This needs the permission ${operation.permission}.`);
     }
-    if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method)) this.assertNotBeingDeleted(proven, request.principal.orgId);
+    if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method)) this.assertNotBeingDeleted(authenticated, request.principal.orgId);
     return true;
   }
 
   /** Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API key does not get so far. */
-  private assertNotBeingDeleted(proven: Proven, orgId: string): void {
-    const deletesAt = proven.kind === 'session' ? (proven.person.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
+  private assertNotBeingDeleted(authenticated: Authenticated, orgId: string): void {
+    const deletesAt = authenticated.kind === 'session' ? (authenticated.person.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
     if (deletesAt !== null) throw beingDeleted(deletesAt);
   }
 
-  private async prove(request: SlipwayRequest, operation: Operation, reply: FastifyReply, bearer: boolean): Promise<Proven | null> {
-    const proven = await this.principals.authenticate(request.headers);
-    if (proven === null) {
+  private async authenticate(request: SlipwayRequest, operation: Operation, reply: FastifyReply, bearer: boolean): Promise<Authenticated | null> {
+    const authenticated = await this.principals.authenticate(request.headers);
+    if (authenticated === null) {
       await this.limits.takeOfAddress(request.ip, reply);
       if (operation.anonymous === true && !bearer) return null;
       throw new SlipwayError('auth.missing', bearer ? 'The API key is not valid, or it is over.' : 'You are not signed in, or your session has ended.');
     }
-    request.proven = proven;
-    if (proven.kind === 'session') {
-      request.person = proven.person;
-      await this.limits.takeOfCaller(operation, proven.person.userId, reply);
-      if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven);
-      return proven;
+    request.authenticated = authenticated;
+    if (authenticated.kind === 'session') {
+      request.person = authenticated.person;
+      await this.limits.takeOfCaller(operation, authenticated.person.userId, reply);
+      if (operation.beforeGates !== true) this.principals.assertGatesPassed(authenticated);
+      return authenticated;
     }
-    const { keyId } = proven.key;
+    const { keyId } = authenticated.key;
     this.uses.note(keyId, request.ip, `${operation.method} ${operation.path}`);
     await this.limits.takeOfCaller(operation, keyId, reply);
     if (proofOf(operation) === 'session')
       throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in person.`);
-    if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven);
-    return proven;
+    if (operation.beforeGates !== true) this.principals.assertGatesPassed(authenticated);
+    return authenticated;
   }
 }
 

@@ -14,7 +14,7 @@ const WINDOW_SECONDS = 60;
 /** Looks at the code of a device that one person may make in a minute: there are 25 billion codes. */
 const GUESSES_PER_MINUTE = 10;
 
-/** Buckets by name: of one caller (a person, a key), of an organization with all its callers, of an address that has proved nothing. */
+/** Buckets by name: of one caller (a person, a key), of an organization with all its callers, of an address without a credential. */
 type BucketName = LimitClass | `org-${LimitClass}` | 'anonymous' | 'guesses';
 interface Bucket {
   readonly points: number;
@@ -70,7 +70,7 @@ export class Limits implements OnApplicationShutdown {
     return this.take(`org-${limitOf(operation)}`, orgId, reply);
   }
 
-  /** A request of somebody who has proved nothing, by network address. @throws SlipwayError `rate.limited` */
+  /** A request without a credential, by network address. @throws SlipwayError `rate.limited` */
   takeOfAddress(address: string, reply: FastifyReply): Promise<void> {
     return this.take('anonymous', networkOf(address), reply);
   }

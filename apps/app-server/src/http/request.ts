@@ -1,10 +1,10 @@
-import type { Proven, SignedIn } from '@slipway/auth';
+import type { Authenticated, SignedIn } from '@slipway/auth';
 import type { Principal } from '@slipway/contracts';
 import type { FastifyRequest } from 'fastify';
 
 /** What guard and interceptors have found out about a request. */
 export interface SlipwayRequest extends FastifyRequest {
-  proven?: Proven;
+  authenticated?: Authenticated;
   /** Absent with an API key. */
   person?: SignedIn;
   principal?: Principal;

@@ -26,4 +26,4 @@ export function Serves(operation: Operation, alias?: { readonly path: string }):
  * A handler outside the operations, that decides by itself who may call it. `reason` says how.
  * A handler with neither this nor `@Serves` is refused: nothing is open by omission.
  */
-export const ProvesItself = (reason: string): MethodDecorator & ClassDecorator => SetMetadata(PROVES_ITSELF, reason);
+export const AuthenticatesItself = (reason: string): MethodDecorator & ClassDecorator => SetMetadata(PROVES_ITSELF, reason);

@@ -37,10 +37,10 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
   const stored = new Counter({ name: 'ingest_events_total', help: 'Events stored', registers: [options.metrics] });
   const refused = new Counter({ name: 'ingest_refused_total', help: 'Batches refused, by code', labelNames: ['code'], registers: [options.metrics] });
 
-  /** Of requests whose token was proved. */
-  const proved = new WeakMap<FastifyRequest, IngestClaims>();
+  /** Of requests whose token was verified. */
+  const verified = new WeakMap<FastifyRequest, IngestClaims>();
   const claimsOf = (request: FastifyRequest): IngestClaims => {
-    const claims = proved.get(request);
+    const claims = verified.get(request);
     if (claims === undefined) throw new SlipwayError('auth.missing', 'An ingest token is needed.');
     return claims;
   };
@@ -57,7 +57,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
       context.orgId = claims.org;
       context.conversationId = claims.conversation;
     }
-    proved.set(request, claims);
+    verified.set(request, claims);
   };
   const room = new IngestRoom();
   const deadlines = new BodyDeadlines(() => performance.now());

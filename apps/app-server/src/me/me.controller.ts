@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { PrincipalService, type Proven, type ProvenKey } from '@slipway/auth';
+import { PrincipalService, type Authenticated, type AuthenticatedKey } from '@slipway/auth';
 import { type Me, type ModelList, type Org, operations, type Principal } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
-import { Caller, Proved } from '../http/params.js';
+import { Caller, Credential } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
@@ -19,25 +19,36 @@ export class MeController {
   ) {}
 
   @Serves(operations.me)
-  async me(@Proved() proven: Proven): Promise<Me> {
-    if (proven.kind === 'session') return this.people.of(proven.person);
-    const { keyId, owner, org, expiresAt } = proven.key;
+  async me(@Credential() authenticated: Authenticated): Promise<Me> {
+    if (authenticated.kind === 'session') return this.people.of(authenticated.person);
+    const { keyId, owner, org, expiresAt } = authenticated.key;
     const { id, label: name, email, emailVerified } = owner;
     const auth: Me['auth'] = { kind: 'api-key', keyId, orgId: org.id, owner: owner.kind, expiresAt: expiresAt.toISOString() };
-    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: this.principals.gatesOfProof(proven), terms: null, ...NO_ANALYTICS };
+    return {
+      id,
+      name,
+      email,
+      auth,
+      emailVerified,
+      orgs: [orgOfKey(authenticated.key)],
+      gates: this.principals.gatesOfCredential(authenticated),
+      terms: null,
+      ...NO_ANALYTICS,
+    };
   }
 
   /** OpenHands' question of the same kind. */
   @Serves(operations.me, { path: '/api/keys/current' })
-  current(@Proved() proven: Proven): { auth_type: string; user_id: string; org_id: string | null; bound_org_id: string | null } {
-    if (proven.kind === 'session') return { auth_type: 'cookie', user_id: proven.person.userId, org_id: proven.person.orgs[0]?.id ?? null, bound_org_id: null };
-    const { owner, org } = proven.key;
+  current(@Credential() authenticated: Authenticated): { auth_type: string; user_id: string; org_id: string | null; bound_org_id: string | null } {
+    if (authenticated.kind === 'session')
+      return { auth_type: 'cookie', user_id: authenticated.person.userId, org_id: authenticated.person.orgs[0]?.id ?? null, bound_org_id: null };
+    const { owner, org } = authenticated.key;
     return { auth_type: 'api_key', user_id: owner.id, org_id: org.id, bound_org_id: org.id };
   }
 
   @Serves(operations.getOrg)
-  org(@Proved() proven: Proven, @Caller() caller: Principal): Org {
-    const org = proven.kind === 'session' ? proven.person.orgs.find(({ id }) => id === caller.orgId) : orgOfKey(proven.key);
+  org(@Credential() authenticated: Authenticated, @Caller() caller: Principal): Org {
+    const org = authenticated.kind === 'session' ? authenticated.person.orgs.find(({ id }) => id === caller.orgId) : orgOfKey(authenticated.key);
     if (org === undefined) throw notFound();
     return org;
   }
@@ -49,6 +60,6 @@ export class MeController {
 }
 
 /** As its owner sees it, but for the permissions: those that the key leaves. */
-export function orgOfKey({ org, role, permissions }: ProvenKey): Org {
+export function orgOfKey({ org, role, permissions }: AuthenticatedKey): Org {
   return { ...org, role, permissions: [...permissions], deletesAt: null, needs: null };
 }

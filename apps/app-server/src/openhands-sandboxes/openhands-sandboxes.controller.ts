@@ -1,5 +1,5 @@
 import { Controller, Header, Headers, Param } from '@nestjs/common';
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import {
   type Done,
   type GetSandboxesQuery,
@@ -11,9 +11,9 @@ import {
   type SandboxUser,
   type SearchSandboxesQuery,
 } from '@slipway/contracts';
-import { watchedProof } from '../events/access-watch.js';
+import { watchedCredential } from '../events/access-watch.js';
 import { conversationId } from '../events/conversation-id.js';
-import { Caller, Proved, Query, ReservedId } from '../http/params.js';
+import { Caller, Credential, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { OpenHandsSandboxesService } from './openhands-sandboxes.service.js';
 import { OwnAgentService } from './own-agent.service.js';
@@ -43,8 +43,8 @@ export class OpenHandsSandboxesController {
 
   @Serves(operations.getSandboxes)
   @Header('cache-control', 'no-store')
-  get(@Caller() caller: Principal, @Proved() proven: Proven, @Query() { id }: GetSandboxesQuery): Promise<Array<SandboxInfo | null>> {
-    return this.sandboxes.get(caller, watchedProof(proven), id);
+  get(@Caller() caller: Principal, @Credential() authenticated: Authenticated, @Query() { id }: GetSandboxesQuery): Promise<Array<SandboxInfo | null>> {
+    return this.sandboxes.get(caller, watchedCredential(authenticated), id);
   }
 
   @Serves(operations.searchSandboxes)

@@ -6,7 +6,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import { ConversationsService } from '../conversations/conversations.service.js';
 import { RunControlService } from '../conversations/run-control.service.js';
-import type { WatchedProof } from '../events/access-watch.js';
+import type { WatchedCredential } from '../events/access-watch.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { SandboxAccessService } from '../sandbox-access/sandbox-access.service.js';
 import { type SandboxRow, sandboxesOf, sandboxesStartedBy, statusOf } from './openhands-sandboxes.queries.js';
@@ -34,7 +34,7 @@ export class OpenHandsSandboxesService {
   }
 
   /** In the order of `ids`; `null` for what there is not. */
-  async get(caller: Principal, proof: WatchedProof, ids: readonly string[]): Promise<Array<SandboxInfo | null>> {
+  async get(caller: Principal, proof: WatchedCredential, ids: readonly string[]): Promise<Array<SandboxInfo | null>> {
     const wanted = ids.map((id) => id.toLowerCase());
     const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, wanted));
     // Each once, however often it is named: an answer may grant access.
@@ -83,7 +83,7 @@ export class OpenHandsSandboxesService {
     if (this.access.isOffered) await this.access.revoke(caller, id, null);
   }
 
-  private async info(caller: Principal, proof: WatchedProof, row: SandboxRow): Promise<SandboxInfo> {
+  private async info(caller: Principal, proof: WatchedCredential, row: SandboxRow): Promise<SandboxInfo> {
     const mayEnter = statusOf(row) === 'RUNNING' && this.access.isOffered && caller.permissions.has('sandbox:access');
     return infoOf(row, mayEnter ? await this.access.session(caller, proof, row.id) : null);
   }

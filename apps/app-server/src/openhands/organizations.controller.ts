@@ -1,5 +1,5 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import type { Proven, SignedIn } from '@slipway/auth';
+import type { Authenticated, SignedIn } from '@slipway/auth';
 import {
   type AcceptOrganizationInvitation,
   type CountOrganizationMembersQuery,
@@ -24,7 +24,7 @@ import {
 } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
 import { conversationId as uuidOf } from '../events/conversation-id.js';
-import { Body, Caller, Person, Proved, Query } from '../http/params.js';
+import { Body, Caller, Person, Credential, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { orgOfKey } from '../me/me.controller.js';
@@ -49,8 +49,8 @@ export class OrganizationsController {
   ) {}
 
   @Serves(operations.listOrganizations)
-  list(@Proved() proven: Proven): OrganizationPage {
-    const orgs = orgsOf(proven);
+  list(@Credential() authenticated: Authenticated): OrganizationPage {
+    const orgs = orgsOf(authenticated);
     return { items: orgs.map(organizationOf), next_page_id: null, current_org_id: orgs[0]?.id ?? null };
   }
 
@@ -60,8 +60,8 @@ export class OrganizationsController {
   }
 
   @Serves(operations.getOrganization)
-  get(@Proved() proven: Proven, @Caller() caller: Principal): Organization {
-    return organizationOf(orgOf(proven, caller));
+  get(@Credential() authenticated: Authenticated, @Caller() caller: Principal): Organization {
+    return organizationOf(orgOf(authenticated, caller));
   }
 
   @Serves(operations.updateOrganization)
@@ -70,9 +70,9 @@ export class OrganizationsController {
   }
 
   @Serves(operations.getOrganizationMe)
-  me(@Proved() proven: Proven, @Caller() caller: Principal): OrganizationMe {
-    const { id, role } = orgOf(proven, caller);
-    const email = proven.kind === 'session' ? proven.person.email : proven.key.owner.email;
+  me(@Credential() authenticated: Authenticated, @Caller() caller: Principal): OrganizationMe {
+    const { id, role } = orgOf(authenticated, caller);
+    const email = authenticated.kind === 'session' ? authenticated.person.email : authenticated.key.owner.email;
     return { org_id: id, user_id: caller.actor.id, email, role, permissions: [...caller.permissions], status: 'active' };
   }
 
@@ -133,12 +133,12 @@ export class OrganizationsController {
   }
 }
 
-function orgsOf(proven: Proven): readonly Org[] {
-  return proven.kind === 'session' ? proven.person.orgs : [orgOfKey(proven.key)];
+function orgsOf(authenticated: Authenticated): readonly Org[] {
+  return authenticated.kind === 'session' ? authenticated.person.orgs : [orgOfKey(authenticated.key)];
 }
 
-function orgOf(proven: Proven, { orgId }: Principal): Org {
-  const org = orgsOf(proven).find(({ id }) => id === orgId);
+function orgOf(authenticated: Authenticated, { orgId }: Principal): Org {
+  const org = orgsOf(authenticated).find(({ id }) => id === orgId);
   if (org === undefined) throw notFound();
   return org;
 }

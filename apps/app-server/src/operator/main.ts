@@ -12,7 +12,7 @@ const USAGE = `Usage: operator.js deactivate|reactivate EMAIL-OR-ID
        operator.js analytics [ORG]
        operator.js flags
 
-deactivate  shuts the account at once: nothing that it has proved, nor any key of it, is worth anything; what it runs is paused within ten seconds.
+deactivate  shuts the account at once: neither its sessions nor its keys work any longer; what it runs is paused within ten seconds.
 reactivate  lets the person sign in again; revoked keys stay revoked.
 storage     lists the fullest organizations, or shows one (slug or id), or sets its limit: 500MiB, 200GiB, none, or default.
 analytics   prints the analytics events that wait, as they will be sent, of one organization or of all.

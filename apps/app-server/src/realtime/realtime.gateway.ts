@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bearerOf, type PrincipalService, type Proven } from '@slipway/auth';
+import { bearerOf, type PrincipalService, type Authenticated } from '@slipway/auth';
 import {
   Confirm,
   type ConfirmAnswer,
@@ -20,7 +20,7 @@ import { Server, type Socket } from 'socket.io';
 import { Decoder } from 'socket.io-parser';
 import type { ConfirmationService } from '../confirmation/confirmation.service.js';
 import { listQueued } from '../conversations/inbox.queries.js';
-import { type AccessWatch, watchedProof } from '../events/access-watch.js';
+import { type AccessWatch, watchedCredential } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
 import { LogReader } from '../events/log-reader.js';
 import type { StreamSeats } from '../events/stream-seats.js';
@@ -44,7 +44,7 @@ const QUIET_PART = 0.5;
 const TELLING_PART = 0.25;
 
 const TOO_OFTEN = { code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` };
-const NOT_PROVED = 'You are not signed in, your session has ended, or the API key is not valid.';
+const NOT_AUTHENTICATED = 'You are not signed in, your session has ended, or the API key is not valid.';
 
 interface Subscription {
   reader: SocketReader | null;
@@ -80,20 +80,20 @@ export class RealtimeGateway {
       allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.mayOpenSocket(request.headers)),
     });
     this.io.use((socket, next) => {
-      this.prove(socket)
+      this.authenticate(socket)
         .then(
-          (proven) => {
-            if (proven === null) return next(connectError('auth.missing', NOT_PROVED));
-            const [gate] = principals.gatesOfProof(proven);
+          (authenticated) => {
+            if (authenticated === null) return next(connectError('auth.missing', NOT_AUTHENTICATED));
+            const [gate] = principals.gatesOfCredential(authenticated);
             if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
-            socket.conn.once('close', seats.take({ user: proven.kind === 'session' ? proven.person.userId : proven.key.owner.id }));
+            socket.conn.once('close', seats.take({ user: authenticated.kind === 'session' ? authenticated.person.userId : authenticated.key.owner.id }));
             // Also one that reads nothing ends with its session or key.
-            const stopWatch = access.watchProof(watchedProof(proven), () => socket.disconnect(true));
+            const stopWatch = access.watchCredential(watchedCredential(authenticated), () => socket.disconnect(true));
             socket.conn.once('close', stopWatch);
             next();
           },
           (error: unknown) => {
-            logger.warn({ err: error }, 'a socket could not be proved');
+            logger.warn({ err: error }, 'socket authentication failed');
             next(connectError('service.unavailable', 'Try again in a moment.'));
           },
         )
@@ -218,10 +218,10 @@ export class RealtimeGateway {
     try {
       const asked = parseOrThrow(Subscribe, body);
       conversationId = asked.conversationId.toLowerCase();
-      const proven = await this.prove(socket);
-      if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
-      this.principals.assertGatesPassed(proven);
-      const { orgId } = await this.principalIn(proven, asked.orgId);
+      const authenticated = await this.authenticate(socket);
+      if (authenticated === null) throw new SlipwayError('auth.missing', NOT_AUTHENTICATED);
+      this.principals.assertGatesPassed(authenticated);
+      const { orgId } = await this.principalIn(authenticated, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;
       // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
@@ -244,7 +244,7 @@ export class RealtimeGateway {
           (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
           () => this.tooSlow(socket),
         );
-        subscription.stopWatch = this.access.watch(watchedProof(proven), orgId, () => socket.disconnect(true));
+        subscription.stopWatch = this.access.watch(watchedCredential(authenticated), orgId, () => socket.disconnect(true));
         answer({ ok: true, head: hub.head });
         subscription.reader.start();
         room.inbox();
@@ -264,10 +264,10 @@ export class RealtimeGateway {
   private async confirm(socket: Socket, body: unknown): Promise<ConfirmAnswer> {
     try {
       const { orgId, conversationId, ...word } = parseOrThrow(Confirm, body);
-      const proven = await this.prove(socket);
-      if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
-      this.principals.assertGatesPassed(proven);
-      const principal = await this.principalIn(proven, orgId);
+      const authenticated = await this.authenticate(socket);
+      if (authenticated === null) throw new SlipwayError('auth.missing', NOT_AUTHENTICATED);
+      this.principals.assertGatesPassed(authenticated);
+      const principal = await this.principalIn(authenticated, orgId);
       if (!principal.permissions.has('conversation:write')) throw new SlipwayError('permission.denied', 'This needs the permission conversation:write.');
       await this.confirmations.answer(principal, conversationId.toLowerCase(), word);
       return { ok: true };
@@ -282,8 +282,8 @@ export class RealtimeGateway {
     return { ok: false, code: problem.body.code, detail: problem.body.detail };
   }
 
-  /** By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is proved. */
-  private prove({ handshake: { auth, headers } }: Socket): Promise<Proven | null> {
+  /** By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is authenticated. */
+  private authenticate({ handshake: { auth, headers } }: Socket): Promise<Authenticated | null> {
     const { token } = auth as { token?: unknown };
     const { cookie, authorization } = headers;
     if (token === undefined || token === null) return this.principals.authenticate({ cookie, authorization });
@@ -291,8 +291,8 @@ export class RealtimeGateway {
   }
 
   /** Who it is in an organization whose conversations they may read; any other is not there. */
-  private async principalIn(proven: Proven, org: string): Promise<Principal> {
-    const principal = this.principals.principalOf(await this.principals.upToDate(proven, org), org);
+  private async principalIn(authenticated: Authenticated, org: string): Promise<Principal> {
+    const principal = this.principals.principalOf(await this.principals.upToDate(authenticated, org), org);
     if (!principal.permissions.has('conversation:read')) throw notFound();
     return principal;
   }

@@ -3,7 +3,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { openApi } from '@slipway/contracts/openapi';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProvesItself } from '../http/serves.js';
+import { AuthenticatesItself } from '../http/serves.js';
 import { type Asset, asset, readAsset } from './reference.assets.js';
 
 /** What the page may do: our scripts, our document, and no script that is written into a page. The renderer sets styles on its elements. */
@@ -12,7 +12,7 @@ const PAGE_POLICY =
 
 /** The REST document of this very server, and a page to read it. Everybody may: it says what exists, and nothing of anybody. */
 @Controller()
-@ProvesItself('the same for everybody, signed in or not')
+@AuthenticatesItself('the same for everybody, signed in or not')
 export class ReferenceController {
   /** Made when they are first asked for: about a hundred milliseconds each, once a process. */
   private readonly made = new Map<string, Asset & { readonly etag: string }>();

@@ -1,9 +1,9 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess, type SandboxAccessList } from '@slipway/contracts';
-import { watchedProof } from '../events/access-watch.js';
+import { watchedCredential } from '../events/access-watch.js';
 import { conversationId } from '../events/conversation-id.js';
-import { Body, Caller, Proved } from '../http/params.js';
+import { Body, Caller, Credential } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SandboxAccessService } from './sandbox-access.service.js';
 
@@ -18,8 +18,13 @@ export class SandboxAccessController {
 
   @Serves(operations.grantSandboxAccess)
   @Header('cache-control', 'no-store')
-  grant(@Caller() caller: Principal, @Proved() proven: Proven, @Param('conversation') id: string, @Body() body: GrantSandboxAccess): Promise<SandboxAccess> {
-    return this.access.grant(caller, watchedProof(proven), conversationId(id), body);
+  grant(
+    @Caller() caller: Principal,
+    @Credential() authenticated: Authenticated,
+    @Param('conversation') id: string,
+    @Body() body: GrantSandboxAccess,
+  ): Promise<SandboxAccess> {
+    return this.access.grant(caller, watchedCredential(authenticated), conversationId(id), body);
   }
 
   @Serves(operations.revokeSandboxAccess)

@@ -16,7 +16,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
-import type { WatchedProof } from '../events/access-watch.js';
+import type { WatchedCredential } from '../events/access-watch.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { insertGrant, lockOwnAccess, type NewGrant, type OwnAccess, openGrants, ownGrant, renewTicket, revokeGrants } from './sandbox-access.queries.js';
 
@@ -71,7 +71,7 @@ export class SandboxAccessService {
    * Another access, or with `reuse` the one that the caller has already (`GrantSandboxAccess`): those who ask for that at once get one.
    * @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found`
    */
-  async grant(caller: Principal, proof: WatchedProof, conversation: string, { port: wanted, reuse }: GrantSandboxAccess): Promise<SandboxAccess> {
+  async grant(caller: Principal, proof: WatchedCredential, conversation: string, { port: wanted, reuse }: GrantSandboxAccess): Promise<SandboxAccess> {
     const gateway = this.configured();
     const port = sandboxPortOf(wanted);
     if (port === null)
@@ -108,7 +108,7 @@ export class SandboxAccessService {
    * The way to agent-server for a client that keeps one key, as OpenHands' do: it lasts as long as its access, and asking again gives the same access.
    * @throws SlipwayError `sandbox.no-gateway`, `resource.not-found`
    */
-  async session(caller: Principal, proof: WatchedProof, conversation: string): Promise<{ url: string; port: number; token: string }> {
+  async session(caller: Principal, proof: WatchedCredential, conversation: string): Promise<{ url: string; port: number; token: string }> {
     const gateway = this.configured();
     const port = SANDBOX_PORTS['agent-server'];
     const now = this.clock.now();
@@ -156,7 +156,7 @@ function originOf({ protocol, host }: URL, port: number, conversation: string): 
 }
 
 /** Whose access it is, and with which proof of who they are it ends. */
-function holderOf(caller: Principal, proof: WatchedProof): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
+function holderOf(caller: Principal, proof: WatchedCredential): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
   return {
     orgId: caller.orgId,
     userId: caller.actor.id,

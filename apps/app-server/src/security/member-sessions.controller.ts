@@ -1,8 +1,8 @@
 import { Controller, Param } from '@nestjs/common';
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import { type EndedSessions, type ListMemberSessionsQuery, type MemberSessionPage, operations, type Principal } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
-import { Caller, Proved, Query } from '../http/params.js';
+import { Caller, Credential, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { userId } from '../members/members.controller.js';
 import { MemberSessionsService } from './member-sessions.service.js';
@@ -13,8 +13,8 @@ export class MemberSessionsController {
   constructor(private readonly sessions: MemberSessionsService) {}
 
   @Serves(operations.listMemberSessions)
-  list(@Caller() caller: Principal, @Proved() proven: Proven, @Query() query: ListMemberSessionsQuery): Promise<MemberSessionPage> {
-    return this.sessions.list(caller, proven.kind === 'session' ? proven.person.sessionId : null, query);
+  list(@Caller() caller: Principal, @Credential() authenticated: Authenticated, @Query() query: ListMemberSessionsQuery): Promise<MemberSessionPage> {
+    return this.sessions.list(caller, authenticated.kind === 'session' ? authenticated.person.sessionId : null, query);
   }
 
   @Serves(operations.endMemberSession)

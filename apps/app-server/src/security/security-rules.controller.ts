@@ -1,8 +1,8 @@
 import { Controller, Headers, Res } from '@nestjs/common';
-import type { Proven } from '@slipway/auth';
+import type { Authenticated } from '@slipway/auth';
 import { operations, type Principal, type SecurityRules, type UpdateSecurityRules } from '@slipway/contracts';
 import type { FastifyReply } from 'fastify';
-import { Body, Caller, Proved } from '../http/params.js';
+import { Body, Caller, Credential } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SecurityRulesService } from './security-rules.service.js';
 
@@ -18,12 +18,12 @@ export class SecurityRulesController {
   @Serves(operations.updateSecurityRules)
   async update(
     @Caller() caller: Principal,
-    @Proved() proven: Proven,
+    @Credential() authenticated: Authenticated,
     @Body() change: UpdateSecurityRules,
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SecurityRules> {
-    const sessionId = proven.kind === 'session' ? proven.person.sessionId : null;
+    const sessionId = authenticated.kind === 'session' ? authenticated.person.sessionId : null;
     return versioned(await this.rules.update(caller, sessionId, change, ifMatch), reply);
   }
 }

@@ -1,12 +1,12 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProvesItself } from '../http/serves.js';
+import { AuthenticatesItself } from '../http/serves.js';
 import { SignInService } from './sign-in.service.js';
 
 /** OpenID Connect Back-Channel Logout 1.0: the issuer itself says which of its sessions are over. Register `<PUBLIC_URL>/oauth/backchannel-logout` with the client. */
 @Controller()
-@ProvesItself('a logout token, signed by the issuer')
+@AuthenticatesItself('a logout token, signed by the issuer')
 export class BackchannelLogoutController {
   constructor(private readonly signIn: SignInService) {}
 

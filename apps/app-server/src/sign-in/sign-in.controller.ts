@@ -3,7 +3,7 @@ import { isLoopback, PrincipalService } from '@slipway/auth';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
-import { ProvesItself } from '../http/serves.js';
+import { AuthenticatesItself } from '../http/serves.js';
 import { CONFIG } from '../platform/tokens.js';
 import { CALLBACK_PATH, SWITCHED_PATH } from './paths.js';
 import { SignInService } from './sign-in.service.js';
@@ -11,7 +11,7 @@ import { signInProblemPage } from './sign-in-problem.page.js';
 import { signInRequestOf } from './sign-in-request.js';
 
 @Controller()
-@ProvesItself('the routes by which a browser comes to have a session')
+@AuthenticatesItself('the routes by which a browser comes to have a session')
 export class SignInController {
   constructor(
     private readonly signIn: SignInService,

@@ -128,7 +128,11 @@ describe('asking before acting', () => {
       },
     ];
     const ids = pendingActions(log.events).map(({ id }) => id);
-    expect([isAcceptedAndPending(answered(true, ids)), isAcceptedAndPending(answered(false, ids)), isAcceptedAndPending(answered(true, []))]).toEqual([true, false, false]);
+    expect([isAcceptedAndPending(answered(true, ids)), isAcceptedAndPending(answered(false, ids)), isAcceptedAndPending(answered(true, []))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseApiKey } from './api-key-token.js';
 
 /** An API key whose secret was shown, with what it may do at this moment. */
-export interface ProvenKey {
+export interface AuthenticatedKey {
   readonly keyId: string;
   /** The one organization that it reaches. */
   readonly org: { readonly id: string; readonly slug: string; readonly name: string; readonly kind: 'personal' | 'company' };
@@ -55,7 +55,7 @@ const Row = z.object({
 });
 
 interface Known {
-  readonly key: ProvenKey;
+  readonly key: AuthenticatedKey;
   readonly hash: Buffer;
   readonly notBefore: Date | null;
 }
@@ -78,7 +78,7 @@ export class ApiKeys {
   ) {}
 
   /** The key that this token is of, or `null`: no token, none of ours, revoked, expired, not yet valid, or its owner is not there any more. */
-  async find(token: string): Promise<ProvenKey | null> {
+  async find(token: string): Promise<AuthenticatedKey | null> {
     const parsed = parseApiKey(token);
     if (parsed === null) return null;
     const now = this.clock.now().getTime();
@@ -119,7 +119,7 @@ export class ApiKeys {
     if (rows[0] === undefined) return { readAt, known: null };
     const row = Row.parse(rows[0]);
     const scopes = PERMISSIONS.filter((permission) => row.scopes.includes(permission));
-    const key: ProvenKey = {
+    const key: AuthenticatedKey = {
       keyId: row.id,
       org: { id: row.org_id, slug: row.org_slug, name: row.org_name, kind: row.org_kind },
       owner: {

@@ -15,7 +15,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
 import { Body, Caller, Person } from '../../http/params.js';
-import { ProvesItself, Serves } from '../../http/serves.js';
+import { AuthenticatesItself, Serves } from '../../http/serves.js';
 import { CONFIG } from '../../platform/tokens.js';
 import { ConnectionsService } from '../connections.service.js';
 import type { ComeBack } from './app-come-back.js';
@@ -83,7 +83,7 @@ export class AppsController {
   }
 
   @Get('oauth/integrations/apps/register/:request')
-  @ProvesItself('by the session that began, for a registration of its own')
+  @AuthenticatesItself('by the session that began, for a registration of its own')
   form(@Param('request') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answered(request, reply, async (person) => {
       const { html, policy, cookie } = await this.registrations.form(person, id);
@@ -93,19 +93,19 @@ export class AppsController {
   }
 
   @Get('oauth/integrations/apps/:connection/registered')
-  @ProvesItself(PROVES)
+  @AuthenticatesItself(PROVES)
   registered(@Param('connection') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answered(request, reply, (person, came) => this.registrations.finish(person, id, came));
   }
 
   @Get('oauth/integrations/apps/:connection/installed')
-  @ProvesItself(PROVES)
+  @AuthenticatesItself(PROVES)
   installed(@Param('connection') connectionId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answered(request, reply, (person, came) => this.installations.finish(person, { connectionId }, came));
   }
 
   @Get('oauth/integrations/platform-apps/:provider/installed')
-  @ProvesItself(PROVES)
+  @AuthenticatesItself(PROVES)
   platformInstalled(@Param('provider') platform: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answered(request, reply, (person, came) => this.installations.finish(person, { platform }, came));
   }

@@ -16,7 +16,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
 import { Body, Caller, Person } from '../../http/params.js';
-import { ProvesItself, Serves } from '../../http/serves.js';
+import { AuthenticatesItself, Serves } from '../../http/serves.js';
 import { CONFIG } from '../../platform/tokens.js';
 import { AuthorizationsService } from '../authorization/authorizations.service.js';
 import { type ComeBack, LinkedAccountsService } from './linked-accounts.service.js';
@@ -71,7 +71,7 @@ export class LinkingController {
 
   /** Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be confirmed or what went wrong; a program is answered the problem. */
   @Get('oauth/integrations/callback/:connection')
-  @ProvesItself('by the session, the state and the cookie of who began')
+  @AuthenticatesItself('by the session, the state and the cookie of who began')
   async comeBack(@Param('connection') connection: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const back = (request.query ?? {}) as ComeBack;
     let page = LINKED_ACCOUNTS_PAGE;

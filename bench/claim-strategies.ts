@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestDatabase, freePort } from '@slipway/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import pg from 'pg';
 import { commitFloor } from './measure/floor.ts';
 import { percentile } from './measure/percentile.ts';
@@ -41,7 +41,7 @@ export default async function run(report: Report): Promise<void> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   const redis = await startRedis();
-  const lack = QUICK ? NOT_QUICK : await lackForTestCluster();
+  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
   const objects = lack === null ? await StockOfObjects.open(database) : null;
   try {
     const { rows: off } = await owner.query<{ name: string }>(`SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`);

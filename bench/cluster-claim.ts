@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Runtime } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { Pool } from 'undici';
 import { readWrites, type Write } from './measure/cluster-audit.ts';
 import { ClusterPlace } from './measure/cluster-place.ts';
@@ -53,7 +53,7 @@ interface Claim {
 }
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await lackForTestCluster();
+  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
   if (lack !== null) return report.note(`not measured: ${lack}`);
   const place = await ClusterPlace.open({ kwokNodes: NODES, realNode: false, audit: true });
   try {

@@ -1,5 +1,5 @@
 // A sandbox's pod from its creation to agent-server's first answer, on a real node with its image there: one at a time and four at once, and where the time goes.
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { SANDBOXES } from '../tests/cluster/contract-pod.ts';
 import { openBackendCluster } from '../tests/cluster/open-backend.ts';
 import { newSlot } from '../tests/cluster/platform-cluster.ts';
@@ -15,7 +15,7 @@ const AT_ONCE = [1, 4] as const;
 const WARMUP = 2;
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await lackForTestCluster();
+  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
   if (lack !== null) return report.note(`not measured: ${lack}`);
   const opened = await openBackendCluster();
   try {

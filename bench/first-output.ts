@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Runtime } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { ClusterPlace } from './measure/cluster-place.ts';
 import { commitFloor, loopbackFloor } from './measure/floor.ts';
@@ -26,7 +26,7 @@ interface Sample {
 }
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await lackForTestCluster();
+  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
   if (lack !== null) return report.note(`not measured: ${lack}`);
   const place = await ClusterPlace.open({ image: true });
   try {

@@ -1,6 +1,6 @@
 // From `helm install` to the first finished conversation, on a cluster of one node that has the images, with two replicas of everything; the target is 90 s.
 import { chartCommand } from '../deploy/cluster/helm-client.ts';
-import { lackForInstall, openInstall } from '../deploy/cluster/open-install.ts';
+import { missingForInstall, openInstall } from '../deploy/cluster/open-install.ts';
 import { Person } from '../tests/install/person.ts';
 import { NOT_QUICK, QUICK } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
@@ -9,7 +9,7 @@ import type { Report } from './measure/report.ts';
 const N = Number(process.env['HELM_INSTALL_N'] ?? 3);
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await lackForInstall();
+  const lack = QUICK ? NOT_QUICK : await missingForInstall();
   if (lack !== null) return report.note(`not measured: ${lack}`);
   for (let n = 1; n <= N; n += 1) {
     const on = await openInstall();

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Conversation } from '@slipway/contracts';
 import { byAnswersSoFar, ConversationWatcher, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import pg from 'pg';
 import { freePortRange } from '../deploy/local/free-ports.ts';
 import { startStack } from '../deploy/local/stack.ts';
@@ -22,7 +22,7 @@ const LOOK_MS = 10;
 const KEY = 'sk-of-the-script';
 
 export default async function run(report: Report): Promise<void> {
-  const lack = await lackForGitea();
+  const lack = await missingForGitea();
   if (lack !== null) return report.note(`not measured: ${lack}`);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-publish-'));
   const gitea = await startGitea({ say: (line) => report.note(line) });

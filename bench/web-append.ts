@@ -9,7 +9,7 @@ import { findChromium } from '../tests/e2e/browser.ts';
 import { startProcess, waitForHttp } from './measure/child-process.ts';
 import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
-import { type StandIn, type StandInConversation, startStandIn } from './web/app-stand-in.ts';
+import { type FakeApp, type FakeConversation, startFakeApp } from './web/fake-app.ts';
 import { LogWriter, sampleLog } from './web/sample-log.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -28,12 +28,12 @@ export default async function run(report: Report): Promise<void> {
   const port = await freePort();
   const web = startProcess(process.execPath, [SERVER], { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' }, ROOT);
   const webUrl = `http://127.0.0.1:${port}`;
-  let standIn: StandIn | undefined;
+  let fakeApp: FakeApp | undefined;
   let browser: Browser | undefined;
   try {
     await waitForHttp(`${webUrl}/login`, web);
     const began = Date.now() - 3_600_000;
-    standIn = await startStandIn({ webUrl, conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)] });
+    fakeApp = await startFakeApp({ webUrl, conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)] });
     browser = await chromium.launch({
       executablePath,
       args: [
@@ -47,8 +47,8 @@ export default async function run(report: Report): Promise<void> {
         '--disable-sync',
       ],
     });
-    const short = await measure(browser, standIn, SHORT);
-    const long = await measure(browser, standIn, LONG);
+    const short = await measure(browser, fakeApp, SHORT);
+    const long = await measure(browser, fakeApp, LONG);
     report.note(`all ${EVENTS} events loaded, ${long.mounted} rows in the page`);
     report.figure({ figure: 'open', value: long.open, unit: 'ms', floor: short.open, n: 1 });
     const figures = [
@@ -63,7 +63,7 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'rows-mounted', value: long.mounted, unit: 'count', n: 1 });
   } finally {
     await browser?.close();
-    await standIn?.stop();
+    await fakeApp?.stop();
     await web.stop();
   }
 }
@@ -82,11 +82,11 @@ interface Measured {
   readonly mounted: number;
 }
 
-async function measure(browser: Browser, standIn: StandIn, id: string): Promise<Measured> {
+async function measure(browser: Browser, fakeApp: FakeApp, id: string): Promise<Measured> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  await page.goto(`${standIn.url}/login`);
+  await page.goto(`${fakeApp.url}/login`);
   const start = performance.now();
-  await page.goto(`${standIn.url}/demo/conversations/${id}`);
+  await page.goto(`${fakeApp.url}/demo/conversations/${id}`);
   const rows = page.locator('[role=log] [data-index]');
   await rows.nth(5).waitFor();
   const open = performance.now() - start;
@@ -99,7 +99,7 @@ async function measure(browser: Browser, standIn: StandIn, id: string): Promise<
   const more = log.slice(0, APPENDED).map((logged, index) => renumbered(logged, head + 1 + index));
   const append = await longestTask(browser, page, async () => {
     for (const logged of more) {
-      standIn.append(id, [logged]);
+      fakeApp.append(id, [logged]);
       await wait(40);
     }
     await page.getByText(`git diff --stat`).last().waitFor();
@@ -109,7 +109,7 @@ async function measure(browser: Browser, standIn: StandIn, id: string): Promise<
   const deltas = await longestTask(browser, page, async () => {
     for (let index = 0, offset = 0; index < DELTAS; index += 1) {
       const piece = text.slice(offset, offset + Math.ceil(text.length / DELTAS));
-      standIn.delta(id, { responseId: 'live', channel: 'content', offset, text: piece });
+      fakeApp.delta(id, { responseId: 'live', channel: 'content', offset, text: piece });
       offset += piece.length;
       await wait(15);
     }
@@ -169,7 +169,7 @@ function renumbered(logged: LoggedEvent, seq: number): LoggedEvent {
   return JSON.parse(text.replaceAll('00000000-0000-4000-8000-', '00000000-0000-4000-9000-')) as LoggedEvent;
 }
 
-function conversation(id: string, events: number, began: number): StandInConversation {
+function conversation(id: string, events: number, began: number): FakeConversation {
   return {
     summary: {
       id,

@@ -79,8 +79,8 @@ async function upForChart(name: string): Promise<void> {
     stdio: ['ignore', 2, 2],
   });
   if (built.status !== 0) throw new UsageError('The build failed: its words are above.');
-  const { lackForInstall } = await import('../deploy/cluster/open-install.ts');
-  const lack = await lackForInstall();
+  const { missingForInstall } = await import('../deploy/cluster/open-install.ts');
+  const lack = await missingForInstall();
   if (lack !== null) throw new UsageError(lack);
   const { instructions, keepPlace } = await import('../deploy/cluster/try-it.ts');
   const place = await keepPlace(name, say);

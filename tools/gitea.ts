@@ -31,9 +31,9 @@ async function main(): Promise<void> {
   // Incremental: a second when nothing has changed.
   const compiled = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/testing'], { cwd: root, stdio: ['ignore', 2, 2] });
   if (compiled.status !== 0) throw new Error('the build failed; its message is above.');
-  const { GiteaServer, lackForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
+  const { GiteaServer, missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   const { demoAccounts, isFilled, instructions } = await import('./gitea/demo-accounts.ts');
-  const lack = await lackForGitea();
+  const lack = await missingForGitea();
   if (lack !== null) throw new Error(lack);
 
   const running = path.join(home, 'running-at');

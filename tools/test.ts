@@ -57,16 +57,16 @@ if (suites.some(({ name }) => CLUSTER_SUITES.includes(name))) {
 }
 
 if (suites.some(({ name }) => HELM_SUITES.includes(name))) {
-  const { lackForHelm, openHelm } = await import('@slipway/testing/helm');
+  const { missingForHelm, openHelm } = await import('@slipway/testing/helm');
   // Minutes too. What could be built and is not makes the suite fail.
-  const lack = lackForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
+  const lack = missingForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
   if (lack !== null) console.log(`${lack} The chart is not tested.`);
 }
 
 if (suites.some(({ name }) => GITEA_SUITES.includes(name))) {
-  const { lackForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
+  const { missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   // As for the chart.
-  const lack = (await lackForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
+  const lack = (await missingForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
   if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
   const plain = lack ?? (await prepareGiteaPages(console.log, stop.signal).catch(String));
   if (plain !== null && plain !== lack) console.log(plain);

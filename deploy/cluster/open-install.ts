@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { startS3Server } from '@slipway/sandbox/testing';
 import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
-import { lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import { missingForHelm } from '@slipway/testing/helm';
 import { buildAppImage } from '../images/app-image.ts';
 import { APP_NAMES } from '../images/apps/app-list.ts';
 import { buildSandboxImage } from '../images/sandbox-image.ts';
@@ -30,8 +30,8 @@ const IMAGES_MS = 600_000;
 export const REPOSITORY = 'sample.git';
 
 /** Why the chart cannot be installed on a cluster of this machine's own, as one sentence; `null` when it can. Builds nothing. */
-export async function lackForInstall(): Promise<string | null> {
-  return (await lackForBuiltCluster()) ?? lackForHelm() ?? missing('redis-server', 'redis-server') ?? missing('nft', 'nftables');
+export async function missingForInstall(): Promise<string | null> {
+  return (await missingForBuiltCluster()) ?? missingForHelm() ?? missing('redis-server', 'redis-server') ?? missing('nft', 'nftables');
 }
 
 function missing(program: string, debianPackage: string): string | null {

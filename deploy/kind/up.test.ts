@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { lackForHelm, openHelm } from '@slipway/testing/helm';
+import { missingForHelm, openHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { parseAllDocuments } from 'yaml';
 import { APP_NAMES } from '../images/apps/app-list.ts';
@@ -27,7 +27,7 @@ case "$*" in *" get secret "*) name=$(echo "$*" | sed 's/.* get secret \\([a-z-]
 exit 0
 `;
 
-describe('npm run kind', { skip: lackForHelm() ?? false, timeout: 400_000 }, () => {
+describe('npm run kind', { skip: missingForHelm() ?? false, timeout: 400_000 }, () => {
   let folder: string;
   let images: ListedImage[];
   let objects: {

@@ -1,6 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { CHANGES, HANDS_OFF, NOTES } from './change-cases.ts';
 import { contractPod, type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
@@ -20,7 +20,7 @@ const BINDINGS = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic
 const POLICY_ONLY = 'slipway-test-policy-only';
 const POD_SECURITY_ONLY = 'slipway-test-pod-security-only';
 
-const lack = await lackForTestCluster();
+const lack = await missingForTestCluster();
 
 describe('the sandbox namespace', { timeout: 180_000, skip: lack ?? false }, () => {
   let platform: PlatformCluster;

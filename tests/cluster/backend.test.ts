@@ -1,10 +1,10 @@
 import { describe, it } from 'node:test';
 import { describeSandboxBackend } from '@slipway/sandbox/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { SANDBOXES } from './contract-pod.ts';
 import { openBackendCluster } from './open-backend.ts';
 
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 if (lack === null) {
   // Before the suite, whose clock runs from its beginning: the first image takes minutes.

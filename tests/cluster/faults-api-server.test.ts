@@ -1,7 +1,7 @@
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@slipway/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { failuresOf, type Outcome, timesOf } from './faults-load.ts';
 import type { Asked, Fault } from './faults-proxy.ts';
@@ -15,7 +15,7 @@ const REFILLED_MS = 60_000;
 const SILENCE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 10;
 /** The watch lists anew at most this often. Milliseconds; less what two clocks of one machine differ. */
 const LIST_PACE_MS = 4_900;
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('what goes on when the API server does not', { timeout: 600_000, skip: lack ?? false }, () => {
   let world: FaultWorld;

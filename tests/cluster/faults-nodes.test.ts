@@ -1,6 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { SANDBOXES } from './contract-pod.ts';
 import { failuresOf } from './faults-load.ts';
@@ -12,7 +12,7 @@ const BLOCKED = 4;
 const AVOIDED_MS = 2_000;
 /** A pod has a minute to say a word, and is then removed. Milliseconds. */
 const REPLACED_MS = 90_000;
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: lack ?? false }, () => {
   let world: FaultWorld;

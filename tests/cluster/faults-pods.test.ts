@@ -1,7 +1,7 @@
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stopwatch, until } from '@slipway/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { failuresOf, type WantedSession } from './faults-load.ts';
 import { cutOff } from './faults-partition.ts';
@@ -12,7 +12,7 @@ const OUTAGE_SECONDS = 8;
 const PARTITION_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 30 : 12;
 /** After a partition has ended, until what was there before works again. Milliseconds. */
 const RECOVERY_MS = 5_000;
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('what goes on in real pods while others fail', { timeout: 600_000, skip: lack ?? false }, () => {
   let world: FaultWorld;

@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stopwatch } from '@slipway/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { failuresOf, Load } from './faults-load.ts';
 import type { Replica } from './faults-replica.ts';
@@ -12,7 +12,7 @@ const STOCK = 48;
 const STOPPED_SECONDS = 20;
 /** Longest that a replica may take to end by itself. Milliseconds; Kubernetes gives 30 s. */
 const GRACE_MS = 12_000;
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('what goes on when replicas of runtime-api do not', { timeout: 600_000, skip: lack ?? false }, () => {
   let world: FaultWorld;

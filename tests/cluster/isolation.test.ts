@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stopwatch, until } from '@slipway/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -43,7 +43,7 @@ const PROBE = readFileSync(path.join(import.meta.dirname, 'escape-probe.py'), 'u
 const POD_MS = 60_000;
 /** The kubelet measures volumes once a minute, and looks at the figures every ten seconds. */
 const EVICTION_MS = 150_000;
-const lack = await lackForTestCluster();
+const lack = await missingForTestCluster();
 
 describe('in a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
   let opened: BackendCluster;

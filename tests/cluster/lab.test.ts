@@ -10,7 +10,7 @@ import {
   ECHO_IMAGE,
   echoArchive,
   isAlive,
-  lackForBuiltCluster,
+  missingForBuiltCluster,
   openBuiltCluster,
   readRecords,
   removeLeftovers,
@@ -22,7 +22,7 @@ const run = promisify(execFile);
 /** Longest until a pod is as wanted, on a machine that does other things beside. Milliseconds. */
 const POD_MS = 60_000;
 
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 interface Pod {
   readonly metadata: { readonly uid: string };

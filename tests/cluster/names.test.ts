@@ -2,10 +2,10 @@ import https from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { stopwatch, until } from '@slipway/testing';
-import { ECHO_IMAGE, echoArchive, lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import { ECHO_IMAGE, echoArchive, missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 /** Longest until the pod answers, on a machine that does other things beside. Milliseconds. */
 const POD_MS = 60_000;
 

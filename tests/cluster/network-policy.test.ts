@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { SANDBOXES } from './contract-pod.ts';
@@ -14,7 +14,7 @@ const sandbox = (egress: EgressClass): PodEnd => {
   return { namespace: SANDBOXES, labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' }, ip: '10.244.7.7' };
 };
 
-const lack = await lackForTestCluster();
+const lack = await missingForTestCluster();
 
 /**
  * What the policies say, as the API server holds them. That a node's network plugin does what they say is not shown here: the plugin of the test cluster enforces none

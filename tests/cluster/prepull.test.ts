@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { ECHO_IMAGE, echoArchive, lackForTestCluster } from '@slipway/testing/cluster';
+import { ECHO_IMAGE, echoArchive, missingForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
 const MANIFEST = path.resolve(import.meta.dirname, '../../deploy/kubernetes/prepull.yaml');
 
-describe('the image pre-pull', { skip: (await lackForTestCluster()) ?? false }, () => {
+describe('the image pre-pull', { skip: (await missingForTestCluster()) ?? false }, () => {
   let platform: PlatformCluster;
   before(async () => {
     platform = await openPlatformCluster();

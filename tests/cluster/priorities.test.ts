@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { type Manifest, MINIMUM, ofKind, render } from '../helm/chart.ts';
 
@@ -11,7 +11,7 @@ const SLOTS = 4;
 /** The scheduler answers within a second; this is for a busy machine. Milliseconds. */
 const PATIENCE_MS = 60_000;
 
-const lack = (await lackForBuiltCluster()) ?? lackForHelm();
+const lack = (await missingForBuiltCluster()) ?? missingForHelm();
 
 /** On fake nodes, by the scheduler and the disruption controller of Kubernetes, with the classes and the budget of the chart. */
 describe('a pod of the platform that finds no room', { skip: lack ?? false, timeout: 400_000 }, () => {

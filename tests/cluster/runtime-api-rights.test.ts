@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { missingForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -46,7 +46,7 @@ interface Resources {
   readonly resources: readonly { readonly name: string; readonly namespaced: boolean }[];
 }
 
-const lack = await lackForTestCluster();
+const lack = await missingForTestCluster();
 
 describe('runtime-api', { timeout: 180_000, skip: lack ?? false }, () => {
   let platform: PlatformCluster;

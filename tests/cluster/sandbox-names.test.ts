@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { ECHO_IMAGE, echoArchive, lackForBuiltCluster } from '@slipway/testing/cluster';
+import { ECHO_IMAGE, echoArchive, missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import { type BackendCluster, openBackendCluster } from './open-backend.ts';
@@ -36,7 +36,7 @@ const MANIFESTS = [
   { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
 ];
 
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('names in a sandbox', { skip: lack ?? false, timeout: 600_000 }, () => {
   let opened: BackendCluster;

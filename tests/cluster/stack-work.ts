@@ -1,5 +1,5 @@
 import { type ModelRequest, type ModelTurn, until } from '@slipway/testing';
-import { finish, type Scene, terminal } from '../stack/script-book.ts';
+import { finish, type Harness, terminal } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
 import type { StackOnCluster } from './stack-on-cluster.ts';
 
@@ -8,7 +8,7 @@ export const REPOSITORY = 'sample.git';
 const STEPS_BEFORE = 2;
 
 /** A file for each step, whoever else says something meanwhile; each takes 0.4 s and more. */
-export const stepsOfWork = (count: number): Scene => {
+export const stepsOfWork = (count: number): Harness => {
   return (request: ModelRequest): ModelTurn => {
     const done = (request.body.messages ?? []).filter(({ role }) => role === 'assistant').length;
     return done < count ? terminal(`sleep 0.4; echo ${done} > step-${done}.txt`) : finish();
@@ -16,8 +16,8 @@ export const stepsOfWork = (count: number): Scene => {
 };
 
 /** A conversation whose agent is in the middle of its work. */
-export async function atWork(on: StackOnCluster, name: string, scene: Scene = stepsOfWork(8)): Promise<Talk> {
-  const talk = await on.open.talk(name, scene, { repository: `${on.open.git.url}/${REPOSITORY}` });
+export async function atWork(on: StackOnCluster, name: string, harness: Harness = stepsOfWork(8)): Promise<Talk> {
+  const talk = await on.open.talk(name, harness, { repository: `${on.open.git.url}/${REPOSITORY}` });
   await until('some steps are done', () => talk.of('ObservationEvent').length >= STEPS_BEFORE);
   return talk;
 }

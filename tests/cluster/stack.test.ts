@@ -1,12 +1,12 @@
 import { after, before, describe } from 'node:test';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { EgressOnHost } from './egress-on-host.ts';
 import { egressCases } from './stack-egress-cases.ts';
 import { lifeCases, makeRepository } from './stack-life-cases.ts';
 import { StackOnCluster } from './stack-on-cluster.ts';
 import { reasonCases } from './stack-reason-cases.ts';
 
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('Slipway with its sandboxes in pods', { skip: lack ?? false, timeout: 600_000 }, () => {
   let on: StackOnCluster;

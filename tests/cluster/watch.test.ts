@@ -4,14 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import type { SandboxObservation } from '@slipway/sandbox';
 import { fromKubeconfig, type KubernetesBackend } from '@slipway/sandbox/adapters/kubernetes';
 import { until } from '@slipway/testing';
-import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { SANDBOXES } from './contract-pod.ts';
 import { type BackendCluster, openBackendCluster, writeKubeconfig } from './open-backend.ts';
 
 /** The controller's patience with a silent kubelet, shortened. Seconds. */
 const NODE_GRACE_SECONDS = 16;
-const lack = await lackForBuiltCluster();
+const lack = await missingForBuiltCluster();
 
 describe('what the cluster says of a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
   const signal = AbortSignal.timeout(600_000);

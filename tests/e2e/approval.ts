@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** What the step of first-task.test.ts has. */
-interface Scene {
+interface Harness {
   readonly page: Page;
   /** Waits until the header says this. */
   readonly status: (name: string) => Promise<void>;
@@ -9,7 +9,7 @@ interface Scene {
 }
 
 /** The person lets the agent ask first, says no with a reason, then yes, and lets it go on by itself again. */
-export async function answerTheAgent({ page, status, axeClean }: Scene): Promise<void> {
+export async function answerTheAgent({ page, status, axeClean }: Harness): Promise<void> {
   const card = page.getByRole('region', { name: 'Approval' });
   const ask = async (mode: string): Promise<void> => {
     await page.getByRole('button', { name: 'More actions' }).click();

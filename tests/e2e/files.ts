@@ -5,7 +5,7 @@ import { expect } from 'expect';
 import type { Page } from 'playwright-core';
 
 /** What the step of first-task.test.ts has. */
-interface Scene {
+interface Harness {
   readonly page: Page;
   /** Of the stack. */
   readonly dataDirectory: string;
@@ -25,7 +25,7 @@ function repositoryIn(dataDirectory: string, name: string): string {
 }
 
 /** The person looks at a file as the sandbox changes it, edits it, keeps what both wrote over a reload, and decides; then the same on a phone. */
-export async function editTheFiles({ page, dataDirectory, axeClean }: Scene): Promise<void> {
+export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): Promise<void> {
   const file = path.join(repositoryIn(dataDirectory, 'sample'), 'src/sum.js');
   const content = (): string => readFileSync(file, 'utf8');
   const tree = page.getByRole('tree', { name: 'Files of the workspace' });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionWithSecret } from '@slipway/contracts';
 import { type SignedInClient, signIn } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -12,7 +12,7 @@ import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await lackForGitea();
+const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };

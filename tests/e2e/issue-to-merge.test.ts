@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionWithSecret, IntegrationDeliveryPage, LinkBegun, OAuthClient } from '@slipway/contracts';
 import { byAnswersSoFar, type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -14,7 +14,7 @@ import { finish, terminal } from '../stack/script-book.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await lackForGitea();
+const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 90_000;

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { finish, type Scene, ScriptBook, terminal, workspaceOf } from '../stack/script-book.ts';
+import { finish, type Harness, ScriptBook, terminal, workspaceOf } from '../stack/script-book.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 import { connectServers } from './mcp-servers.ts';
 
@@ -81,10 +81,10 @@ describe('how far an agent goes, in a browser', {
     await page.goto(`${stack.url}/${slug}/${rest}`);
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   };
-  /** Gives the task of a scene from the page itself, as far as it may go. */
-  const give = async (name: string, scene: Scene, howFar: Readonly<Record<string, string>>): Promise<void> => {
+  /** Gives the task of a harness from the page itself, as far as it may go. */
+  const give = async (name: string, harness: Harness, howFar: Readonly<Record<string, string>>): Promise<void> => {
     await open('', 'New task');
-    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, scene));
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, harness));
     await page.getByLabel('Model').selectOption(MODEL);
     const more = page.getByRole('button', { name: /^How far it goes/ });
     if ((await more.getAttribute('aria-expanded')) === 'false') await more.click();
@@ -116,7 +116,7 @@ describe('how far an agent goes, in a browser', {
   );
 
   step('has an agent plan first, reads the plan, refines it, and has it carried out', async () => {
-    const scene: Scene = (request, number) => {
+    const harness: Harness = (request, number) => {
       const file = path.join(workspaceOf(request), 'PLAN.md');
       const turns: ModelTurn[] = [
         { toolCalls: [{ name: 'planning_file_editor', arguments: { command: 'create', path: file, file_text: '1. Make it.' } }] },
@@ -126,7 +126,7 @@ describe('how far an agent goes, in a browser', {
       ];
       return turns[number - 1] ?? finish('Made.');
     };
-    await give('a plan', scene, { Agent: 'Plan first, change nothing' });
+    await give('a plan', harness, { Agent: 'Plan first, change nothing' });
     const card = page.getByRole('region', { name: 'Plan', exact: true });
     await card.getByText('It has planned and changed nothing else').waitFor(SLOW);
     await page.getByText('The plan is written.').waitFor();
@@ -163,7 +163,7 @@ describe('how far an agent goes, in a browser', {
   });
 
   step('at its limit of steps goes on for as many again, for more when the limit is raised, or not at all', async () => {
-    const work: Scene = (_request, number) => (number <= 8 ? terminal(`echo step ${number}`) : finish('All steps are done.'));
+    const work: Harness = (_request, number) => (number <= 8 ? terminal(`echo step ${number}`) : finish('All steps are done.'));
     await give('steps', work, { 'Steps for one message': '2' });
     await limit().getByRole('button', { name: 'Go on for 2 more steps' }).waitFor(SLOW);
     expect(book.requestsOf('steps').length).toBe(2);
@@ -196,7 +196,7 @@ describe('how far an agent goes, in a browser', {
   });
 
   step('at what it may cost is extended, raised, or ended', async () => {
-    const work: Scene = (_request, number) => costly(number <= 6 ? terminal(`echo step ${number}`) : finish('The money was enough.'));
+    const work: Harness = (_request, number) => costly(number <= 6 ? terminal(`echo step ${number}`) : finish('The money was enough.'));
     await give('money', work, { 'It may cost, in USD': '0.5' });
     await limit().getByRole('button', { name: 'Extend by $0.50' }).waitFor(SLOW);
     expect(book.requestsOf('money').length).toBe(2);

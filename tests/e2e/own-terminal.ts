@@ -3,13 +3,13 @@ import { expect } from 'expect';
 import type { Page } from 'playwright-core';
 
 /** What the step of first-task.test.ts has. */
-interface Scene {
+interface Harness {
   readonly page: Page;
   readonly axeClean: (where: string) => Promise<void>;
 }
 
 /** The person works in a shell of their own: it is there after a reload with what it had written, and has the size of its panel; a second one stands beside it. */
-export async function workInTheTerminal({ page, axeClean }: Scene): Promise<void> {
+export async function workInTheTerminal({ page, axeClean }: Harness): Promise<void> {
   const screen = page.locator('.xterm-rows');
   const input = page.getByRole('textbox', { name: 'Terminal input' });
   const shows = (text: string | RegExp): Promise<unknown> =>

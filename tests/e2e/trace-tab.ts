@@ -3,13 +3,13 @@ import { expect } from 'expect';
 import type { Page } from 'playwright-core';
 
 /** What the step of first-task.test.ts has. */
-interface Scene {
+interface Harness {
   readonly page: Page;
   readonly axeClean: (where: string) => Promise<void>;
 }
 
 /** The user sees what took long: by key from the first turn to a call, and from there to its row of the timeline. */
-export async function readTheTrace({ page, axeClean }: Scene): Promise<void> {
+export async function readTheTrace({ page, axeClean }: Harness): Promise<void> {
   const address = page.url();
   await page.getByRole('tab', { name: 'Trace' }).click();
   const grid = page.getByRole('treegrid', { name: 'Trace by turn' });

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { finish, type Scene, ScriptBook } from '../stack/script-book.ts';
+import { finish, type Harness, ScriptBook } from '../stack/script-book.ts';
 import { approveStepByStep } from './approve-each.ts';
 import { findChromium, launchChromium, openPage } from './browser.ts';
 import { outlastAHungServer } from './hung-server.ts';
@@ -25,12 +25,12 @@ export interface Watching {
   readonly page: Page;
   readonly url: string;
   readonly stack: Stack;
-  /** Gives the task of a scene from the page, and is on the conversation's page then. */
-  readonly give: (name: string, scene: Scene) => Promise<void>;
-  /** Opens another scene in the same conversation. */
-  readonly say: (name: string, scene: Scene) => Promise<void>;
-  /** Puts another scene into the book. @returns the message that opens it. */
-  readonly write: (name: string, scene: Scene) => string;
+  /** Gives the task of a harness from the page, and is on the conversation's page then. */
+  readonly give: (name: string, harness: Harness) => Promise<void>;
+  /** Opens another harness in the same conversation. */
+  readonly say: (name: string, harness: Harness) => Promise<void>;
+  /** Puts another harness into the book. @returns the message that opens it. */
+  readonly write: (name: string, harness: Harness) => string;
   readonly status: (name: string) => Locator;
   readonly timeline: () => Locator;
   /** A picture for who looks at the screens: `SCREENSHOTS` names the folder. */
@@ -81,17 +81,17 @@ describe('a user who watches and approves each step, in a browser', {
     page,
     url: stack.url,
     stack,
-    give: async (name, scene) => {
+    give: async (name, harness) => {
       await page.goto(stack.url);
-      await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, scene));
+      await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, harness));
       await page.getByRole('button', { name: /^Start/ }).click();
       await page.waitForURL('**/conversations/**');
     },
-    say: async (name, scene) => {
-      await page.getByRole('textbox', { name: 'Message', exact: true }).fill(book.write(name, scene));
+    say: async (name, harness) => {
+      await page.getByRole('textbox', { name: 'Message', exact: true }).fill(book.write(name, harness));
       await page.getByRole('button', { name: /^Send/ }).click();
     },
-    write: (name, scene) => book.write(name, scene),
+    write: (name, harness) => book.write(name, harness),
     status: (name) => page.locator('header').getByText(name, { exact: true }),
     timeline: () => page.getByRole('log', { name: 'Timeline' }),
     picture: async (name) => {

@@ -243,7 +243,7 @@ export class World {
     this.turn += 1;
     await breakAskers(this.app.owner, this.id, this.broken);
     let receipt = '';
-    const hostile = await this.app.standIn((_request, body) => {
+    const hostile = await this.app.fakeSandbox((_request, body) => {
       receipt = (JSON.parse(body) as { slipway: { receipt: string } }).slipway.receipt;
       return { status: 200, body: '{"success":true,"answer_id":"none"}' };
     });

@@ -3,12 +3,12 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { GiteaPerson, GiteaServer, lackForGitea } from '@slipway/testing/gitea';
+import { GiteaPerson, GiteaServer, missingForGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { demoAccounts, instructions } from '../../tools/gitea/demo-accounts.ts';
 import { WorkCopy } from './work-copy.ts';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 
 describe('what npm run gitea makes', { skip: lack ?? false, timeout: 600_000 }, () => {
   it("is a project whose test fails as its issue says, and an account that may do a platform's work in it and nothing else", async () => {

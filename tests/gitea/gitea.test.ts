@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, GiteaRefusal, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, GiteaRefusal, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 import { WorkCopy } from './work-copy.ts';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 
 const FILES = { 'README.md': '# Shop\n', 'total.js': 'export const total = (prices) => prices[0];\n' };

@@ -5,10 +5,10 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 
 /** What runs in the process that is killed. */
 const STARTER = `

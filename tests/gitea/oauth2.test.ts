@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 
 const CALLBACK = 'http://127.0.0.1:3000/integrations/gitea/callback';
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { lackForGitea, prepareGiteaPages, startGitea } from '@slipway/testing/gitea';
+import { missingForGitea, prepareGiteaPages, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { findChromium, launchChromium, openPage } from '../e2e/browser.ts';
 import { commentOnLine, putLabel, signInToGitea } from './gitea-in-browser.ts';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 
 const chromium = findChromium();
-const lack = (await lackForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
+const lack = (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
 if (lack !== null) console.log(`${lack} Gitea's pages are not tried.`);
 
 describe('a person at the pages of a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {

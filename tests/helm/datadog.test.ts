@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { APPS as IMAGES } from '../../deploy/images/apps/app-list.ts';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
@@ -18,7 +18,7 @@ async function objectsWith(...values: Values[]): Promise<readonly Manifest[]> {
   return objects;
 }
 
-describe('Datadog in the chart', { skip: lackForHelm() ?? false }, () => {
+describe('Datadog in the chart', { skip: missingForHelm() ?? false }, () => {
   let off: readonly Manifest[];
   let on: readonly Manifest[];
   before(async () => {

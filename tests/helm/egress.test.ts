@@ -2,7 +2,7 @@ import path from 'node:path';
 import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { EgressClaims, EgressRules } from '@slipway/contracts';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render, type Values } from './chart.ts';
 
@@ -17,7 +17,7 @@ const component = (objects: readonly Manifest[], kind: string, name: string): Ma
 const environment = (deployment: Manifest): Record<string, { value?: string; valueFrom?: Manifest }> =>
   Object.fromEntries(deployment.spec.template.spec.containers[0].env.map((one: Manifest) => [one.name, one]));
 
-describe('the way out of sandboxes by name', { skip: lackForHelm() ?? false }, () => {
+describe('the way out of sandboxes by name', { skip: missingForHelm() ?? false }, () => {
   let objects: readonly Manifest[];
   before(async () => {
     const rendered = await render([MINIMUM, EVERYTHING]);

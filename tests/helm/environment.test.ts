@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
 
@@ -40,7 +40,7 @@ for (const [name, values] of [
   ['the least values', [MINIMUM]],
   ['everything on', [MINIMUM, EVERYTHING]],
 ] as const satisfies readonly (readonly [string, readonly Values[]])[])
-  describe(`the environment that the chart gives with ${name}`, { skip: lackForHelm() ?? false }, () => {
+  describe(`the environment that the chart gives with ${name}`, { skip: missingForHelm() ?? false }, () => {
     let objects: readonly Manifest[];
     let secrets: ReadonlyMap<string, Environment>;
     before(async () => {

@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { parse } from 'yaml';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, podsOf, render, type Values } from './chart.ts';
@@ -14,7 +14,7 @@ const component = (objects: readonly Manifest[], kind: string, name: string): Ma
 const containerOf = (workload: Manifest): Manifest => workload.spec.template.spec.containers[0];
 const environment = (workload: Manifest): [string, string | undefined][] => containerOf(workload).env.map(({ name, value }: Manifest) => [name, value]);
 
-describe('what operators add to the chart', { skip: lackForHelm() ?? false }, () => {
+describe('what operators add to the chart', { skip: missingForHelm() ?? false }, () => {
   let everything: readonly Manifest[];
   before(async () => {
     everything = await ok(EVERYTHING);
@@ -78,7 +78,7 @@ describe('what operators add to the chart', { skip: lackForHelm() ?? false }, ()
   });
 });
 
-describe('who gives way on full nodes', { skip: lackForHelm() ?? false }, () => {
+describe('who gives way on full nodes', { skip: missingForHelm() ?? false }, () => {
   const templatesOf = (objects: readonly Manifest[]): Manifest[] =>
     parse(ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-templates')).data['templates.yaml']);
 
@@ -116,7 +116,7 @@ describe('who gives way on full nodes', { skip: lackForHelm() ?? false }, () => 
   });
 });
 
-describe('what good neighbours of the chart get', { skip: lackForHelm() ?? false }, () => {
+describe('what good neighbours of the chart get', { skip: missingForHelm() ?? false }, () => {
   it('an HTTPRoute for each door, beside or in place of the Ingress', async () => {
     const routes = ofKind(await ok(EVERYTHING), 'HTTPRoute');
     expect(routes.map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs, spec.parentRefs])).toEqual([

@@ -1,9 +1,9 @@
 import { describe, it } from 'node:test';
-import { lackForHelm, openHelm } from '@slipway/testing/helm';
+import { missingForHelm, openHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { CHART, helm, run } from './chart.ts';
 
-describe('the chart', { skip: lackForHelm() ?? false }, () => {
+describe('the chart', { skip: missingForHelm() ?? false }, () => {
   it('has nothing that helm lint finds wrong', async () => {
     const { code, said } = await helm(['lint', '--strict', CHART]);
     expect([code, code === 0 ? '' : said]).toEqual([0, '']);

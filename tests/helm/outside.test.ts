@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { type Manifest, MINIMUM, ofKind, render, type Values } from './chart.ts';
 
@@ -21,7 +21,7 @@ const appsWith = (ways: Awaited<ReturnType<typeof waysOut>>, port: number, cidr:
     ways[app]?.some(({ ports, to }) => ports.includes(port) && (cidr === null ? to.length === 0 : to.some(({ ipBlock }: Manifest) => ipBlock?.cidr === cidr))),
   );
 
-describe('what the platform reaches outside', { skip: lackForHelm() ?? false }, () => {
+describe('what the platform reaches outside', { skip: missingForHelm() ?? false }, () => {
   it('are git hosts, trackers and webhooks at public addresses, from the two apps that call them', async () => {
     const ways = await waysOut();
     expect(appsWith(ways, 443, '0.0.0.0/0')).toEqual(['app-server', 'worker']);

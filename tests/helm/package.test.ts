@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { parse } from 'yaml';
 import { CHART, helm, ROOT } from './chart.ts';
 
-describe('the chart as a package', { skip: lackForHelm() ?? false }, () => {
+describe('the chart as a package', { skip: missingForHelm() ?? false }, () => {
   it('holds what its templates read, and nothing of its tests, in the version of package.json', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-package-'));
     try {

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { DIGEST, MINIMUM, render, type Values } from './chart.ts';
 
@@ -49,7 +49,7 @@ const UNFIT: readonly Refusal[] = [
   { name: 'two templates of one name', values: { sandboxes: { templates: [1, 2].map(() => ({ name: 'twin', resources: { requests: ENOUGH, limits: ENOUGH } })) } }, says: ['two of them are called twin'] },
 ]; // biome-ignore format: a table reads better in lines
 
-describe('the chart refuses', { skip: lackForHelm() ?? false }, () => {
+describe('the chart refuses', { skip: missingForHelm() ?? false }, () => {
   for (const { name, values, says } of WRONG)
     it(`${name}, by key and reason`, async () => {
       const { code, said } = await render([MINIMUM, values]);

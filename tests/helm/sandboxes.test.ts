@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { parseAllDocuments } from 'yaml';
 import { DIGEST, type Manifest, MINIMUM, ofKind, ROOT, render } from './chart.ts';
@@ -22,7 +22,7 @@ function bare(object: Manifest): Manifest {
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 const sorted = (objects: readonly Manifest[]): Manifest[] => objects.map(bare).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 
-describe('what keeps sandboxes in', { skip: lackForHelm() ?? false }, () => {
+describe('what keeps sandboxes in', { skip: missingForHelm() ?? false }, () => {
   let applied: Manifest[];
   let prepull: Manifest;
   before(() => {

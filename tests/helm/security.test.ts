@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, podsOf, render, type Values } from './chart.ts';
 
@@ -16,7 +16,7 @@ const KINDS: readonly { readonly name: string; readonly values: readonly Values[
 ];
 
 for (const { name, values, files = [], apps = APPS } of KINDS)
-  describe(`the chart with ${name}`, { skip: lackForHelm() ?? false }, () => {
+  describe(`the chart with ${name}`, { skip: missingForHelm() ?? false }, () => {
     let objects: readonly Manifest[];
     let pods: ReturnType<typeof podsOf>;
     before(async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render } from './chart.ts';
 
@@ -28,7 +28,7 @@ function withoutValue(): Map<string, string[]> {
   return found;
 }
 
-describe('the variables of docs/configuration.md', { skip: lackForHelm() ?? false }, () => {
+describe('the variables of docs/configuration.md', { skip: missingForHelm() ?? false }, () => {
   let given: Map<string, string[]>;
   const apps = documented();
   before(async () => {

@@ -3,14 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
-import { lackForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
+import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
 import { runDocumented } from '../operate/documented.ts';
 import { openPostgresClient } from '../operate/postgres-client.ts';
 import { Backup } from './backup.ts';
-import { lackForBrowser, Person } from './person.ts';
+import { missingForBrowser, Person } from './person.ts';
 import { ofRelease, podNames } from './release-objects.ts';
 
-const lack = (await lackForInstall()) ?? lackForBrowser();
+const lack = (await missingForInstall()) ?? missingForBrowser();
 const client = lack ?? (await openPostgresClient());
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while everything around it is replaced, one number a second. */

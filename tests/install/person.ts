@@ -7,7 +7,7 @@ import { findChromium, launchChromium } from '../e2e/browser.ts';
 const HOME = 'https://slipway.test';
 
 /** Why nobody can be at a browser here, as one sentence; `null` when somebody can. */
-export const lackForBrowser = (): string | null =>
+export const missingForBrowser = (): string | null =>
   findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
 
 /** The issuer's person at a Chromium of this machine, to whom the front door's names lead where its address is. */

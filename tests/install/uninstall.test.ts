@@ -1,13 +1,13 @@
 import { after, before, describe, it } from 'node:test';
-import { lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
-import { lackForHelm } from '@slipway/testing/helm';
+import { missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import { missingForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { HelmClient } from '../../deploy/cluster/helm-client.ts';
 import { CHART, MINIMUM } from '../helm/chart.ts';
 import { runDocumented } from '../operate/documented.ts';
 import { ofRelease } from './release-objects.ts';
 
-const lack = (await lackForBuiltCluster()) ?? lackForHelm();
+const lack = (await missingForBuiltCluster()) ?? missingForHelm();
 
 /** What stands in for a sandbox at work: made before there is a fence, since nobody but runtime-api makes one behind it. */
 const AT_WORK = {

@@ -2,8 +2,8 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
-import { lackForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
-import { lackForBrowser, Person } from './person.ts';
+import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
+import { missingForBrowser, Person } from './person.ts';
 import { openPreviousRelease, type PreviousRelease } from './previous-release.ts';
 import { podNames } from './release-objects.ts';
 
@@ -15,7 +15,7 @@ const BUILD_MS = 600_000;
 /** Two minutes and more: it makes the images of two versions. */
 const lack =
   process.env['SLIPWAY_UPGRADE'] === '1'
-    ? ((await lackForInstall()) ?? lackForBrowser())
+    ? ((await missingForInstall()) ?? missingForBrowser())
     : 'SLIPWAY_UPGRADE=1 runs it: it builds the images of the version before and takes minutes';
 const found = lack ?? (await openPreviousRelease(console.log, AbortSignal.timeout(BUILD_MS)));
 

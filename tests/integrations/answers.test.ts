@@ -12,7 +12,7 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
@@ -27,7 +27,7 @@ import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const WAIT_MS = 60_000;
 const logger = createLogger('answers-test', 'silent');

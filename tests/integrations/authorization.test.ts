@@ -5,12 +5,12 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, ProviderClient } from '@slipway/integrations';
 import { ConnectionCredentials, type CredentialConnection, OAuthSource } from '@slipway/integrations/credentials';
-import { type Gitea, type GiteaPerson, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const HOUR_MS = 3_600_000;
 

@@ -13,14 +13,14 @@ import type { ConnectionWithSecret, SandboxSecrets } from '@slipway/contracts';
 import { grantRepository } from '@slipway/db/conversations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { gitCredentialEnv } from '../../apps/agent-server/dist/sandbox/git-credentials.js';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { GitRelays } from '../../apps/worker/dist/start/git-relays.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const run = promisify(execFile);
 const SECRET = 'an ingest secret of the test, long enough';

@@ -1,12 +1,12 @@
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionWithSecret, IntegrationConnection, IntegrationDeliveryPage, IntegrationHook, IntegrationHookList } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const WAIT_MS = 30_000;
 

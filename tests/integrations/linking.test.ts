@@ -1,11 +1,11 @@
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionWithSecret, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts';
-import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
 const MINE = '/api/v1/me/linked-accounts';
 

@@ -46,10 +46,10 @@ describe("OpenHands' cloud workspace, unmodified", { skip: lack ?? false, timeou
     const { stack, client } = ready();
     const { key } = await made<CreatedProgramKey>('/api/keys', { name: 'of the SDK' });
     await made(`/api/v1/orgs/${stack.orgId}/secrets`, { name: NAME, value: SECRET, scope: 'org', description: 'what for' });
-    const scene = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`), finish()];
+    const harness = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`), finish()];
     const told = await client.run<Record<string, unknown> & { events: object[] }>('cloud', {
       api: { url: stack.url, key },
-      message: stack.book.write('cloud', scene),
+      message: stack.book.write('cloud', harness),
       secret: NAME,
     });
     expect(told).toMatchObject({

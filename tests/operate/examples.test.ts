@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { lackForHelm, openHelm } from '@slipway/testing/helm';
+import { missingForHelm, openHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
 import { parse, parseAllDocuments } from 'yaml';
 import { APPS, isApp } from '../../deploy/images/apps/app-list.ts';
@@ -83,7 +83,7 @@ describe('deploy/kind', { timeout: 400_000 }, () => {
     expect((parse(await read('deploy/kind/cluster.yaml')) as { nodes: unknown[] }).nodes).toHaveLength(3);
   });
 
-  const lack = lackForHelm();
+  const lack = missingForHelm();
   it('the chart takes its values', { skip: lack ?? false }, async () => {
     const helm = await openHelm({ signal: AbortSignal.timeout(390_000) });
     const values = ['helm/slipway/values-small.yaml', 'deploy/kind/values.yaml'].flatMap((file) => ['-f', path.join(ROOT, file)]);

@@ -89,8 +89,8 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
   });
 
   /** The same conversation answers, knows its files, and its log has no gap and nothing twice. */
-  async function expectGoesOn(again: Talk, scene: string): Promise<void> {
-    const next = await again.send(open.book.write(scene, [terminal('cat one.txt two.txt'), finish('Read.')]));
+  async function expectGoesOn(again: Talk, harness: string): Promise<void> {
+    const next = await again.send(open.book.write(harness, [terminal('cat one.txt two.txt'), finish('Read.')]));
     await again.ended('finished', next);
     const [read] = again.of('ObservationEvent').filter(({ observation }) => String(observation['command']).startsWith('cat one.txt'));
     expect(JSON.stringify(read?.observation)).toMatch(/one.*two/);

@@ -4,7 +4,7 @@ import type { ConnectionWithSecret, Outcomes, PullRequest, PullRequestChecks, Pu
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { OpenStack } from '../stack/open-stack.ts';
-import { finish, type Scene, terminal } from '../stack/script-book.ts';
+import { finish, type Harness, terminal } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
 import { Front } from './front.ts';
 import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
@@ -21,7 +21,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     let token: string;
     let host: string;
     let made: ConnectionWithSecret;
-    let scenes = 0;
+    let harnesses = 0;
 
     before(async () => {
       if (lack !== null) return;
@@ -65,12 +65,13 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         webhook: { url: made.connection.address ?? '', secret: made.webhookSecret ?? '' },
         private: isPrivate,
       });
-    const work = async (repo: HostRepository, scene: Scene): Promise<Talk> => {
-      const talk = await open.talk(`scene ${++scenes}`, scene, { repository: `${front.url}/${repo.fullName}`, title: 'Mend the total' });
+    const work = async (repo: HostRepository, harness: Harness): Promise<Talk> => {
+      const talk = await open.talk(`harness ${++harnesses}`, harness, { repository: `${front.url}/${repo.fullName}`, title: 'Mend the total' });
       await talk.ended('finished');
       return talk;
     };
-    const goOn = async (talk: Talk, scene: Scene): Promise<void> => talk.ended('finished', await talk.send(open.book.write(`scene ${++scenes}`, scene)));
+    const goOn = async (talk: Talk, harness: Harness): Promise<void> =>
+      talk.ended('finished', await talk.send(open.book.write(`harness ${++harnesses}`, harness)));
     const path = (talk: Talk, rest = ''): string => `/conversations/${talk.id}/pull-requests${rest}`;
     const row = async (talk: Talk): Promise<PullRequest | undefined> =>
       ((await (await open.person.fetch(`/api/v1/orgs/${open.orgId}${path(talk)}`)).json()) as PullRequestList).data[0];
@@ -289,7 +290,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     it('publishes by itself what an issue asked for, shows it in the thread, and again after the next comment there', async () => {
       // Nobody clones it but by the connection.
       const repo = await repository('seven', true);
-      const asked = (scene: Scene): string => `${open.book.write(`scene ${++scenes}`, scene)} @slipway`;
+      const asked = (harness: Harness): string => `${open.book.write(`harness ${++harnesses}`, harness)} @slipway`;
       const number = await repo.openIssue('Total is wrong', 'It is one.');
       await repo.comment({ issue: number }, asked([terminal('echo "export const total = 4;" > total.js'), finish('It is four.')]));
       const [pull] = await until(

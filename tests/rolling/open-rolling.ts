@@ -99,12 +99,12 @@ export class OpenRolling {
 
   /** A conversation that counts its steps in a file, and shows the count, until `finish`. */
   async begin(name: string): Promise<Talk> {
-    const scene = (_request: ModelRequest): ModelTurn =>
+    const harness = (_request: ModelRequest): ModelTurn =>
       this.ending ? finish() : terminal(`sleep ${this.stepSeconds}; echo step >> steps.txt; wc -l < steps.txt`);
     const orgId = this.person.me.orgs[0]?.id ?? '';
     const response = await this.person.fetch(`/api/v1/orgs/${orgId}/conversations`, {
       method: 'POST',
-      json: { prompt: this.book.write(name, scene) },
+      json: { prompt: this.book.write(name, harness) },
       headers: { 'idempotency-key': name },
     });
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);

@@ -10,7 +10,7 @@ import { expect } from 'expect';
 import { startStack } from '../../deploy/local/stack.ts';
 import { sandboxProcesses } from '../chaos/sandbox-processes.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
-import { finish, type Scene, terminal, workspaceOf } from './script-book.ts';
+import { finish, type Harness, terminal, workspaceOf } from './script-book.ts';
 import type { Talk } from './talk.ts';
 
 const MIB = 1024 * 1024;
@@ -43,19 +43,19 @@ describe('bad input', { timeout: 600_000 }, () => {
   after(() => open.close());
 
   const repository = (name: string): string => `${open.git.url}/${name}`;
-  let scenes = 0;
-  const sceneName = (): string => {
-    scenes += 1;
-    return `scene ${scenes}`;
+  let harnesses = 0;
+  const harnessName = (): string => {
+    harnesses += 1;
+    return `harness ${harnesses}`;
   };
   const sayHello = (talk: Talk): Promise<void> => goesOn(talk, [{ text: 'Hello again.' }]);
   /** The conversation takes another message and comes to its end with it. */
-  async function goesOn(talk: Talk, scene: Scene): Promise<void> {
-    const message = await talk.send(open.book.write(sceneName(), scene));
+  async function goesOn(talk: Talk, harness: Harness): Promise<void> {
+    const message = await talk.send(open.book.write(harnessName(), harness));
     await talk.ended('finished', message);
     await talk.expectWholeLog();
   }
-  const begin = (scene: Scene, more: { repository?: string; branch?: string } = {}): Promise<Talk> => open.talk(sceneName(), scene, more);
+  const begin = (harness: Harness, more: { repository?: string; branch?: string } = {}): Promise<Talk> => open.talk(harnessName(), harness, more);
 
   describe('at the start', { concurrency: 4 }, () => {
     /** A start that fails at this step; the conversation and its log say the same. */
@@ -158,7 +158,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       await expectRefused(await open.create({ prompt: 'a'.repeat(1_000_000) }), 'request.invalid', /prompt/);
       await expectRefused(await open.create({ prompt: 'a'.repeat(MIB + 1) }), 'request.too-large', /./);
       expect(await conversations()).toBe(before);
-      const name = sceneName();
+      const name = harnessName();
       const prompt = open.book.write(name, [finish()]).padEnd(MAX_PROMPT_LENGTH, 'Ж');
       const talk = open.follow(((await (await open.create({ prompt })).json()) as Conversation).id);
       await talk.ended('finished');
@@ -209,7 +209,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       const from = talk.of('ObservationEvent').length;
       let taken = 0;
       const message = await talk.send(
-        open.book.write(sceneName(), (request) => {
+        open.book.write(harnessName(), (request) => {
           taken += 1;
           return [...turns(workspaceOf(request)), finish()][taken - 1] ?? finish();
         }),
@@ -283,7 +283,7 @@ describe('bad input', { timeout: 600_000 }, () => {
     });
 
     it('a command that never ends times out and the agent goes on; Stop ends it within a second, with all of its processes', async () => {
-      const name = sceneName();
+      const name = harnessName();
       const talk = await open.talk(name, (_request, number) =>
         number === 1 ? terminal('(trap "" INT TERM; sleep 86431 & sleep 86432; sleep 86433)', { timeout: 1 }) : terminal('', { timeout: 600 }),
       );
@@ -295,7 +295,7 @@ describe('bad input', { timeout: 600_000 }, () => {
     });
 
     it('Stop while the model thinks ends the call to it, and the command that an earlier step left running', async () => {
-      const name = sceneName();
+      const name = harnessName();
       const talk = await open.talk(name, (_request, number) => (number === 1 ? terminal('sleep 86441', { timeout: 1 }) : { fault: 'hang' }));
       await until('the model is asked again', () => open.book.requestsOf(name).length === 2);
       await expectStopped(talk, 'sleep 8644');
@@ -341,7 +341,7 @@ describe('bad input', { timeout: 600_000 }, () => {
     ];
     for (const [what, fault] of passing) {
       it(`${what} is tried again, and leaves nothing of itself in the log`, async () => {
-        const name = sceneName();
+        const name = harnessName();
         const talk = await open.talk(name, (_request, number) => (number === 1 ? fault : GOOD));
         await talk.ended('finished');
         const said = talk.of('MessageEvent').filter(({ source }) => source === 'agent');
@@ -372,7 +372,7 @@ describe('bad input', { timeout: 600_000 }, () => {
     });
 
     it('malformed arguments and a tool that there is not are told to the model, which goes on', async () => {
-      const name = sceneName();
+      const name = harnessName();
       const talk = await open.talk(name, [
         { text: 'Let me see.', toolCalls: [{ name: 'terminal', arguments: '{"command": "ls' }] },
         { toolCalls: [{ name: 'launch_rocket', arguments: {} }] },

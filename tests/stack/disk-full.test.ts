@@ -112,13 +112,13 @@ describe('the volume of Postgres is full while a conversation runs, and has room
     expect(steps).toEqual(steps.map((_, index) => index + 1));
     await waiting.ended('finished', undefined, 60_000);
     await waiting.expectWholeLog();
-    for (const [talk, scene] of [
+    for (const [talk, harness] of [
       [working, 'working'],
       [waiting, 'waiting'],
     ] as const)
       await until('the ledger has each call once', async () => {
         const rows = await open.query<{ calls: number }>('SELECT count(*)::int AS calls FROM gateway.ledger WHERE conversation_id = $1', [talk.id]);
-        return rows[0]?.calls === open.book.requestsOf(scene).length;
+        return rows[0]?.calls === open.book.requestsOf(harness).length;
       });
     const more = await open.talk('afterwards', () => finish());
     await more.ended('finished', undefined, 60_000);

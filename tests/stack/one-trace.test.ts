@@ -191,7 +191,8 @@ describe('logs', { timeout: 300_000 }, () => {
     expect(places.filter(({ text }) => forms.some((form) => text.includes(form) || text.includes(inXml(form)))).map(({ place }) => place)).toEqual([]);
   });
 
-  const tracesOf = (scene: string): (string | undefined)[] => open.book.requestsOf(scene).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+  const tracesOf = (harness: string): (string | undefined)[] =>
+    open.book.requestsOf(harness).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
 
   /** Sends a secret to every service in the ways in which callers send theirs, so that it is refused. */
   async function plant(secret: string): Promise<void> {

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type LocalService, PORT_OFFSETS, type Secrets } from '../../deploy/local/settings.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { type Scene, ScriptBook } from './script-book.ts';
+import { type Harness, ScriptBook } from './script-book.ts';
 import { Talk } from './talk.ts';
 
 /** The provider's key: a secret that must never be seen again. */
@@ -112,9 +112,9 @@ export class OpenStack {
     return person.fetch(`/api/v1/orgs/${person.me.orgs[0]?.id}/conversations`, { method: 'POST', json: body, headers });
   }
 
-  /** A new conversation whose first message opens `scene`. */
-  async talk(name: string, scene: Scene, more: Partial<CreateConversation> = {}, person = this.person): Promise<Talk> {
-    const response = await this.create({ prompt: this.book.write(name, scene), ...more }, person);
+  /** A new conversation whose first message opens `harness`. */
+  async talk(name: string, harness: Harness, more: Partial<CreateConversation> = {}, person = this.person): Promise<Talk> {
+    const response = await this.create({ prompt: this.book.write(name, harness), ...more }, person);
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
     return this.follow(((await response.json()) as Conversation).id, person);
   }

@@ -1,22 +1,22 @@
 import { byAnswersSoFar, type ModelRequest, type ModelTurn, textOfMessage } from '@slipway/testing';
 
-/** What the model does in one scene: turns in the order of its answers, or a decision for each request (the first is number 1). */
-export type Scene = readonly ModelTurn[] | ((request: ModelRequest, number: number) => ModelTurn | Promise<ModelTurn>);
+/** What the model does in one harness: turns in the order of its answers, or a decision for each request (the first is number 1). */
+export type Harness = readonly ModelTurn[] | ((request: ModelRequest, number: number) => ModelTurn | Promise<ModelTurn>);
 
-/** Scripts of many conversations on one model server. A message that begins with `[name]` opens that scene, until the next such message. */
+/** Scripts of many conversations on one model server. A message that begins with `[name]` opens that harness, until the next such message. */
 export class ScriptBook {
-  private readonly scenes = new Map<string, { scene: Scene; requests: ModelRequest[] }>();
+  private readonly harnesses = new Map<string, { harness: Harness; requests: ModelRequest[] }>();
 
-  /** @returns the message that opens the scene. */
-  write(name: string, scene: Scene): string {
-    if (this.scenes.has(name)) throw new Error(`there is a scene ${name} already`);
-    this.scenes.set(name, { scene, requests: [] });
+  /** @returns the message that opens the harness. */
+  write(name: string, harness: Harness): string {
+    if (this.harnesses.has(name)) throw new Error(`there is a harness ${name} already`);
+    this.harnesses.set(name, { harness, requests: [] });
     return `[${name}] Please do it.`;
   }
 
-  /** Every request of the scene so far. */
+  /** Every request of the harness so far. */
   requestsOf(name: string): readonly ModelRequest[] {
-    return this.scenes.get(name)?.requests ?? [];
+    return this.harnesses.get(name)?.requests ?? [];
   }
 
   readonly script = (request: ModelRequest): ModelTurn | Promise<ModelTurn> => {
@@ -24,10 +24,10 @@ export class ScriptBook {
       .filter((message) => message.role === 'user')
       .map((message) => /^\[([^\]]+)\]/.exec(textOfMessage(message))?.[1])
       .findLast((found) => found !== undefined);
-    const known = this.scenes.get(name ?? '');
-    if (known === undefined) throw new Error(`no scene for a message that begins with [${name}]`);
+    const known = this.harnesses.get(name ?? '');
+    if (known === undefined) throw new Error(`no harness for a message that begins with [${name}]`);
     known.requests.push(request);
-    return typeof known.scene === 'function' ? known.scene(request, known.requests.length) : byAnswersSoFar(known.scene)(request);
+    return typeof known.harness === 'function' ? known.harness(request, known.requests.length) : byAnswersSoFar(known.harness)(request);
   };
 }
 

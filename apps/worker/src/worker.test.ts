@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openScene, type Scene, SECRET } from './testing/scene.js';
+import { ORG, openHarness, type Harness, SECRET } from './testing/harness.js';
 
 /** Workers as processes of their own, on the real queue. */
 describe('worker process', () => {
-  let scene: Scene & { admin: SqlPool };
+  let harness: Harness & { admin: SqlPool };
   const children = new Set<ChildProcess>();
   const startProcess = async (): Promise<{ child: ChildProcess; port: number }> => {
     const port = await freePort();
@@ -20,12 +20,12 @@ describe('worker process', () => {
         LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
         PORT: String(port),
         METRICS_PORT: '0',
-        DATABASE_URL: scene.database.urls.app,
+        DATABASE_URL: harness.database.urls.app,
         ENCRYPTION_KEY: SECRET,
         INGEST_SECRET: SECRET,
-        RUNTIME_API_URL: scene.peers.runtimeUrl,
+        RUNTIME_API_URL: harness.peers.runtimeUrl,
         RUNTIME_API_KEY: SECRET,
-        LLM_GATEWAY_URL: scene.peers.gatewayUrl,
+        LLM_GATEWAY_URL: harness.peers.gatewayUrl,
         LLM_GATEWAY_MASTER_KEY: SECRET,
         SANDBOX_INGEST_URL: 'http://127.0.0.1:1',
         SANDBOX_LLM_URL: 'http://127.0.0.1:1',
@@ -42,30 +42,30 @@ describe('worker process', () => {
     return ended;
   };
   const isReady = async (id: string): Promise<boolean> => {
-    const row = await scene.row(id);
-    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.jobs(id)).length === 0;
+    const row = await harness.row(id);
+    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await harness.jobs(id)).length === 0;
   };
-  const add = (id: string): Promise<void> => scene.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
+  const add = (id: string): Promise<void> => harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
 
   before(async () => {
-    const opened = await openScene();
-    scene = { ...opened, admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }) };
+    const opened = await openHarness();
+    harness = { ...opened, admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }) };
   });
   after(async () => {
     for (const child of children) await end(child, 'SIGKILL');
-    await scene.admin.end();
-    await scene.close();
+    await harness.admin.end();
+    await harness.close();
   });
 
   it('killed again and again in the middle of starts, the next one ends every start with one sandbox and one message, within 30 s', {
     timeout: 400_000,
   }, async () => {
-    const conversations = await Promise.all(Array.from({ length: 8 }, () => scene.create()));
+    const conversations = await Promise.all(Array.from({ length: 8 }, () => harness.create()));
     for (const killAt of [3, 11, 24]) {
       const { child } = await startProcess();
       let calls = 0;
       const killed = new Promise<void>((resolve) => {
-        scene.peers.onRequest = (_request, moment) => {
+        harness.peers.onRequest = (_request, moment) => {
           calls += moment === 'before' ? 1 : 0;
           if (calls === killAt) void end(child, 'SIGKILL').then(() => resolve());
         };
@@ -73,14 +73,14 @@ describe('worker process', () => {
       for (const { id } of conversations) await add(id);
       await killed;
     }
-    scene.peers.onRequest = () => {};
+    harness.peers.onRequest = () => {};
     const began = performance.now();
     const { child } = await startProcess();
     for (const { id, message } of conversations) {
       await until('the start ends', () => isReady(id), 30_000);
-      expect((await scene.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message]);
-      expect(scene.peers.claims.get(id)).toBe(1);
-      expect((await scene.row(id)).attempt).toBe(1);
+      expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message]);
+      expect(harness.peers.claims.get(id)).toBe(1);
+      expect((await harness.row(id)).attempt).toBe(1);
     }
     process.stderr.write(`8 starts of a worker killed three times: all ended ${Math.round(performance.now() - began)} ms after the next one was started\n`);
     expect(await end(child, 'SIGTERM')).toBe(0);
@@ -88,33 +88,33 @@ describe('worker process', () => {
 
   it('finds outbox jobs that nobody queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
-    const { id, message } = await scene.create();
+    const { id, message } = await harness.create();
     await until('the outbox job was found', () => isReady(id), 15_000);
-    expect(scene.peers.messagesOf(id)).toEqual([message]);
-    await scene.execution(id, 'running');
-    scene.peers.loseSandbox(id);
-    await scene.expireLease(id);
-    await until('another sandbox', async () => (await scene.row(id)).attempt === 2 && (await isReady(id)), 15_000);
+    expect(harness.peers.messagesOf(id)).toEqual([message]);
+    await harness.execution(id, 'running');
+    harness.peers.loseSandbox(id);
+    await harness.expireLease(id);
+    await until('another sandbox', async () => (await harness.row(id)).attempt === 2 && (await isReady(id)), 15_000);
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
   it('makes its sweeps on after Postgres has ended its lock connection, time and again', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
     const endLocks = async (): Promise<number> => {
-      const { rows } = await scene.admin.query(
+      const { rows } = await harness.admin.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'worker-locks' AND datname = current_database()",
       );
       return rows.length;
     };
     const sweptAt = async (name: string): Promise<number> => {
-      const { rows } = await scene.pool.query<{ at: Date }>('SELECT completed_at AS at FROM app.sweep_run WHERE name = $1', [name]);
+      const { rows } = await harness.pool.query<{ at: Date }>('SELECT completed_at AS at FROM app.sweep_run WHERE name = $1', [name]);
       return rows[0]?.at.getTime() ?? 0;
     };
     for (let round = 0; round < 3; round += 1) {
       const before = await until('it sweeps', async () => (await sweptAt('recovery')) || null, 15_000);
       expect(await endLocks()).toBe(1);
       const began = performance.now();
-      const { id } = await scene.create();
+      const { id } = await harness.create();
       await until('an outbox job that nobody queued is found', () => isReady(id), 20_000);
       for (const name of ['outbox', 'recovery', 'organizations'])
         await until(`the sweep ${name} is completed`, async () => (await sweptAt(name)) > before, 20_000);
@@ -125,12 +125,12 @@ describe('worker process', () => {
 
   it('tells every agent of an organization that works of its new brake, also when nobody queued that', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
-    const ids = (await Promise.all(Array.from({ length: 30 }, () => scene.create()))).map(({ id }) => id);
+    const ids = (await Promise.all(Array.from({ length: 30 }, () => harness.create()))).map(({ id }) => id);
     await Promise.all(ids.map(add));
     for (const id of ids) await until('it is ready', () => isReady(id), 60_000);
     const payload = { orgId: ORG };
     const heard = async (floor: 'risky' | 'always', queued: boolean): Promise<number> => {
-      await inOrg(scene.pool, ORG, async (client) => {
+      await inOrg(harness.pool, ORG, async (client) => {
         await client.query(
           `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
            ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
@@ -139,17 +139,17 @@ describe('worker process', () => {
         await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-brake', $2, $3)`, [randomUUID(), ORG, payload]);
       });
       const began = performance.now();
-      if (queued) await scene.queue.add('org-brake', payload, { key: ORG });
-      const last = (id: string): unknown => scene.peers.sessions.get(id)?.sandbox?.told.at(-1);
+      if (queued) await harness.queue.add('org-brake', payload, { key: ORG });
+      const last = (id: string): unknown => harness.peers.sessions.get(id)?.sandbox?.told.at(-1);
       for (const id of ids) await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
       const ms = Math.round(performance.now() - began);
-      for (const id of [...ids, ORG]) await until('no outbox job is left', async () => (await scene.jobs(id)).length === 0, 30_000);
+      for (const id of [...ids, ORG]) await until('no outbox job is left', async () => (await harness.jobs(id)).length === 0, 30_000);
       return ms;
     };
     process.stderr.write(
       `a new brake for 30 agents: all told after ${await heard('risky', true)} ms, and ${await heard('always', false)} ms when nobody queued it\n`,
     );
-    expect(new Set(await Promise.all(ids.map(async (id) => (await scene.row(id)).attempt)))).toEqual(new Set([1]));
+    expect(new Set(await Promise.all(ids.map(async (id) => (await harness.row(id)).attempt)))).toEqual(new Set([1]));
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
@@ -157,10 +157,10 @@ describe('worker process', () => {
     const { child } = await startProcess();
     const times: number[] = [];
     for (let round = 0; round < 20; round += 1) {
-      const { id } = await scene.create();
+      const { id } = await harness.create();
       const began = performance.now();
       await add(id);
-      await until('the message is with the agent', () => scene.peers.messagesOf(id).length === 1);
+      await until('the message is with the agent', () => harness.peers.messagesOf(id).length === 1);
       times.push(performance.now() - began);
     }
     times.sort((a, b) => a - b);

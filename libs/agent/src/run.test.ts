@@ -18,7 +18,7 @@ describe('a run of the agent', () => {
   });
   after(() => server.close());
 
-  function scene(script: ModelScript, execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok')) {
+  function harness(script: ModelScript, execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok')) {
     server.use(script);
     const log = new MemoryLog();
     log.say('do it');
@@ -28,7 +28,7 @@ describe('a run of the agent', () => {
   const failureOf = (log: MemoryLog): EventOf<'ConversationErrorEvent'> | undefined => log.events.find((event) => event.kind === 'ConversationErrorEvent');
 
   it('runs several tool calls of one answer in order, and the model reads them as one answer', async () => {
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       {
         text: 'Two things.',
         toolCalls: [
@@ -49,7 +49,7 @@ describe('a run of the agent', () => {
 
   it('runs calls of one answer that change nothing beside each other, four at a time, and answers in their order', async () => {
     const view = (path: string) => call('file_editor', { command: 'view', path });
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       { toolCalls: [...'abcdef'].map((name) => view(`/${name}`)) },
       { toolCalls: [view('/g'), call('terminal', { command: 'rm /g' }), view('/h')] },
       finish,
@@ -92,7 +92,7 @@ describe('a run of the agent', () => {
 
   it('says of each call that ran beside others that it was stopped', async () => {
     const view = (path: string) => call('file_editor', { command: 'view', path });
-    const { log, ports, control } = scene(
+    const { log, ports, control } = harness(
       [{ toolCalls: [...'abcdef'].map((name) => view(`/${name}`)) }],
       (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     );
@@ -105,7 +105,7 @@ describe('a run of the agent', () => {
   });
 
   it('shows the plan that it keeps in the log', async () => {
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       { toolCalls: [call('task_tracker', { command: 'plan', task_list: [{ title: 'read', status: 'in_progress' }] })] },
       { toolCalls: [call('task_tracker', { command: 'view' })] },
       finish,
@@ -116,7 +116,7 @@ describe('a run of the agent', () => {
   });
 
   it('tells the model what is wrong with a call that it cannot read, and goes on', async () => {
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       { text: 'hm', toolCalls: [call('terminal', '{"command": "ls')] },
       { toolCalls: [call('teleport', { to: 'mars' })] },
       { toolCalls: [call('file_editor', { command: 'paint', path: '/a' })] },
@@ -134,7 +134,7 @@ describe('a run of the agent', () => {
   });
 
   it('waits longer each time, as long as the provider asks, and gives up after its retries', async () => {
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       { fault: 'status', status: 429, retryAfterSeconds: 3 },
       { fault: 'status', status: 500 },
       { fault: 'cut' },
@@ -148,13 +148,13 @@ describe('a run of the agent', () => {
 
   it('pauses at the limit of the conversation that the gateway keeps, with the sentence that names one that is enough', async () => {
     const message = 'A limit of 0.36 USD or more lets it go on.';
-    const { log, ports, control } = scene([terminal('ls'), { fault: 'status', status: 402, code: 'agent.budget-limit', message }]);
+    const { log, ports, control } = harness([terminal('ls'), { fault: 'status', status: 402, code: 'agent.budget-limit', message }]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
     expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: message, classification: { kind: 'quota' } });
   });
 
   it('pauses when the budget is spent, says so, and goes on with the next message', async () => {
-    const { log, ports, control } = scene([terminal('ls'), { fault: 'status', status: 402, code: 'budget.exhausted' }]);
+    const { log, ports, control } = harness([terminal('ls'), { fault: 'status', status: 402, code: 'budget.exhausted' }]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
     expect(ports.waits).toEqual([]);
     expect(failureOf(log)).toMatchObject({ code: 'budget.exhausted', classification: { kind: 'quota', retryable: false, user_action: 'settings' } });
@@ -167,7 +167,7 @@ describe('a run of the agent', () => {
   });
 
   it('pauses after its steps with how to go on, and goes on by itself when it is run again, or with a message', async () => {
-    const { log, ports, control } = scene(({ number }) => terminal(`echo ${number}`));
+    const { log, ports, control } = harness(({ number }) => terminal(`echo ${number}`));
     const settings = { ...SETTINGS, maxIterations: 3 };
     expect(await runAgent(ports, settings, control)).toBe('paused');
     expect(failureOf(log)).toMatchObject({ code: 'agent.iteration-limit', detail: expect.stringContaining('its 3 steps') });
@@ -183,7 +183,7 @@ describe('a run of the agent', () => {
 
   it('pauses at the budget of its own, and goes on when that is raised while it runs or rests', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-    const { log, ports, control } = scene(({ number }) => ({ ...terminal(`echo ${number}`), usage }));
+    const { log, ports, control } = harness(({ number }) => ({ ...terminal(`echo ${number}`), usage }));
     const settings = { ...SETTINGS, maxCostUsd: 0.25 };
     expect(await runAgent(ports, settings, control)).toBe('paused');
     expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: expect.stringContaining('$0.30'), classification: { kind: 'quota' } });
@@ -197,7 +197,7 @@ describe('a run of the agent', () => {
   });
 
   it('is nudged when the same call keeps failing, stopped when that does not help, and set free by a message', async () => {
-    const { log, ports, control } = scene(
+    const { log, ports, control } = harness(
       () => terminal('make'),
       async () => terminalObservation('no rule', 2, true),
     );
@@ -211,13 +211,13 @@ describe('a run of the agent', () => {
   });
 
   it('is nudged, then stopped, when it goes back and forth, or does the same with the same result', async () => {
-    const alternating = scene(
+    const alternating = harness(
       ({ body }) => terminal((body.messages?.filter(({ role }) => role === 'assistant').length ?? 0) % 2 === 0 ? 'left' : 'right'),
       async () => terminalObservation('nothing'),
     );
     expect(await runAgent(alternating.ports, SETTINGS, alternating.control)).toBe('stuck');
     expect(alternating.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(7);
-    const same = scene(() => terminal('ls'));
+    const same = harness(() => terminal('ls'));
     expect(await runAgent(same.ports, SETTINGS, same.control)).toBe('stuck');
     expect(same.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(5);
     expect(same.log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(1);
@@ -225,7 +225,7 @@ describe('a run of the agent', () => {
 
   it('may wait for a long command without being called stuck', async () => {
     let looks = 0;
-    const { log, ports, control } = scene(
+    const { log, ports, control } = harness(
       () => (looks >= 8 ? finish : terminal('')),
       async () => {
         looks += 1;
@@ -237,7 +237,7 @@ describe('a run of the agent', () => {
   });
 
   it('does not finish while a message waits, whenever it arrived', async () => {
-    const { log, ports, control } = scene([finish, { text: 'as you like' }, finish]);
+    const { log, ports, control } = harness([finish, { text: 'as you like' }, finish]);
     let said = 0;
     log.before = (events) => {
       if (said < 2 && events.some((event) => event.kind === 'ObservationEvent' || event.kind === 'MessageEvent')) {
@@ -256,7 +256,7 @@ describe('a run of the agent', () => {
   });
 
   it('stops at once in the middle of a tool, and the log says what happened to it', async () => {
-    const { log, ports, control } = scene(
+    const { log, ports, control } = harness(
       [terminal('sleep 1e6')],
       (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     );
@@ -268,7 +268,7 @@ describe('a run of the agent', () => {
   });
 
   it('says in the log that a call of the model failed and is tried again, before it waits', async () => {
-    const { log, ports, control } = scene([{ fault: 'status', status: 503 }, { text: 'Here I am.' }]);
+    const { log, ports, control } = harness([{ fault: 'status', status: 503 }, { text: 'Here I am.' }]);
     const known: string[] = [];
     const delay = async (): Promise<void> => void known.push(log.outline.at(-1) ?? '');
     expect(await runAgent({ ...ports, delay }, SETTINGS, control)).toBe('finished');
@@ -280,7 +280,7 @@ describe('a run of the agent', () => {
   });
 
   it('stops at once while it waits before a retry', async () => {
-    const { log, ports, control } = scene([{ fault: 'status', status: 500 }]);
+    const { log, ports, control } = harness([{ fault: 'status', status: 500 }]);
     const waiting = {
       ...ports,
       delay: (_ms: number, signal: AbortSignal) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -303,13 +303,13 @@ describe('a run of the agent', () => {
   });
 
   it('ends with the reason on a full disk, and without a word when another sandbox owns the conversation', async () => {
-    const full = scene([terminal('ls')]);
+    const full = harness([terminal('ls')]);
     full.log.before = (events) => {
       if (events.some((event) => event.kind === 'ObservationEvent')) throw new SlipwayError('sandbox.disk-full', 'The disk is full.');
     };
     expect(await runAgent(full.ports, SETTINGS, full.control)).toBe('error');
     expect(failureOf(full.log)?.code).toBe('sandbox.disk-full');
-    const fenced = scene([terminal('ls')]);
+    const fenced = harness([terminal('ls')]);
     fenced.log.before = (events) => {
       if (events.some((event) => event.kind === 'ActionEvent')) throw new SlipwayError('ingest.stale-epoch', 'fenced');
     };
@@ -318,7 +318,7 @@ describe('a run of the agent', () => {
   });
 
   it('goes on from a log whose last tool call has no answer', async () => {
-    const { log, ports, control } = scene([terminal('one'), finish]);
+    const { log, ports, control } = harness([terminal('one'), finish]);
     await runAgent(ports, SETTINGS, control);
     const cut = log.events.findIndex((event) => event.kind === 'ObservationEvent');
     log.events.length = cut;
@@ -332,7 +332,7 @@ describe('a run of the agent', () => {
 
   it('counts usage and cost over its calls', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-    const { log, ports, control } = scene([
+    const { log, ports, control } = harness([
       { ...terminal('a'), usage },
       { ...finish, usage },
     ]);

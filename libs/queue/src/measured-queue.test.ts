@@ -7,7 +7,7 @@ import type { JobHandler, Queue } from './queue.js';
 const payload = { orgId: 'org_1', conversationId: '01999999-9999-7999-8999-999999999999' };
 
 /** The queue as a handler sees it, and the jobs' way in. */
-function scene(): { registry: Registry; queue: Queue; run: (signal?: AbortSignal) => Promise<void> } {
+function harness(): { registry: Registry; queue: Queue; run: (signal?: AbortSignal) => Promise<void> } {
   let handler: JobHandler<'conversation-start'> | undefined;
   const bare: Queue = {
     add: async () => {},
@@ -24,7 +24,7 @@ function scene(): { registry: Registry; queue: Queue; run: (signal?: AbortSignal
 
 describe('measuredQueue', () => {
   it('counts jobs by how they end, times each, and has a 0 before the first', async () => {
-    const { registry, queue, run } = scene();
+    const { registry, queue, run } = harness();
     const stop = new AbortController();
     const work = [async () => {}, async () => Promise.reject(new Error('once more')), async () => Promise.reject(stop.signal.reason)];
     queue.handle('conversation-start', () => (work.shift() as () => Promise<void>)(), { concurrency: 1 });

@@ -22,7 +22,7 @@ export interface BrowserProxyOptions extends WayOutOptions {
 
 /**
  * The only way out of pages of sites, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it is. Listens on loopback; whoever else connects reaches no more than a page does.
- * Servers of this machine are for pages of this machine, and for who goes there: what pages of other sites ask of them behind the scenes is refused.
+ * Servers of this machine are for pages of this machine, and for who goes there: what pages of other sites ask of them behind the harnesses is refused.
  */
 export class BrowserProxy {
   readonly #server = http.createServer((request, response) => void this.#forward(request, response).catch(() => response.destroy()));

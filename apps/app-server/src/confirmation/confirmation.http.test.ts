@@ -33,7 +33,7 @@ describe('a word on what the agent asks for', () => {
   }
 
   it('goes straight to the sandbox that has the conversation, and is in the audit', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id, actionIds } = await waiting(sandbox);
     expect((await answer(ada, id, { accept: true, actionIds, always: { tool_name: 'terminal', match: 'exact', value: 'npm publish' } })).status).toBe(200);
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/events/respond_to_confirmation`]);
@@ -41,9 +41,9 @@ describe('a word on what the agent asks for', () => {
   });
 
   it('says that somebody else was first when the sandbox says so, and keeps no no that a sandbox did not hear', async () => {
-    const late = await app.standIn(() => ({ status: 409, body: '{"code":"conversation.nothing-to-confirm"}' }));
+    const late = await app.fakeSandbox(() => ({ status: 409, body: '{"code":"conversation.nothing-to-confirm"}' }));
     const first = await waiting(late);
-    const broken = await app.standIn(() => ({ status: 500 }));
+    const broken = await app.fakeSandbox(() => ({ status: 500 }));
     const second = await waiting(broken);
     const [refused, unreached] = [
       await answer(ada, first.id, { accept: true, actionIds: first.actionIds }),
@@ -318,7 +318,7 @@ describe('a word on what the agent asks for', () => {
 
     it('is in the audit as the app sealed it, whatever a sandbox writes beside it, and without a name when it has none', async () => {
       let receipt = '';
-      const sandbox = await app.standIn((_request, body) => {
+      const sandbox = await app.fakeSandbox((_request, body) => {
         receipt = (JSON.parse(body) as { slipway: { receipt: string } }).slipway.receipt;
         return { status: 200, body: '{"success":true,"answer_id":"x"}' };
       });
@@ -335,7 +335,7 @@ describe('a word on what the agent asks for', () => {
   });
 
   it('is never given by a resume, also where the row does not know yet that the agent waits', async () => {
-    const sandbox = await app.standIn((request) =>
+    const sandbox = await app.fakeSandbox((request) =>
       request.url?.endsWith('/run') === true ? { status: 409, body: '{"code":"conversation.awaits-confirmation"}' } : { status: 200 },
     );
     const { id } = await app.conversation(ada);
@@ -347,14 +347,14 @@ describe('a word on what the agent asks for', () => {
   });
 
   it('does not take "go on" for a yes', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await waiting(sandbox);
     const resumed = await app.http<{ code: string }>(ada, 'POST', app.path(ada, id, '/resume'));
     expect([resumed.status, resumed.body.code, sandbox.asked]).toEqual([409, 'conversation.awaits-confirmation', []]);
   });
 
   it('asks at least as often as the organization wants, from the next step on', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await waiting(sandbox);
     const put = (mode: string) => app.http<{ confirmation: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
     expect((await put('risky')).body.confirmation).toBe('risky');
@@ -374,10 +374,10 @@ describe('a word on what the agent asks for', () => {
   it('changes nothing when the sandbox does not answer, and holds when it falls silent after that', async () => {
     const put = (id: string, mode: string) => app.http<{ code?: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
     const mode = async (id: string) => (await app.owner.query('SELECT confirmation_mode FROM app.conversation WHERE id = $1', [id])).rows[0].confirmation_mode;
-    const deaf = await waiting(await app.standIn(() => ({ status: 500 })));
+    const deaf = await waiting(await app.fakeSandbox(() => ({ status: 500 })));
     expect([(await put(deaf.id, 'always')).body.code, await mode(deaf.id)]).toEqual(['sandbox.unreachable', 'never']);
     let answers = 0;
-    const late = await waiting(await app.standIn(() => ({ status: ++answers > 1 ? 500 : 200 })));
+    const late = await waiting(await app.fakeSandbox(() => ({ status: ++answers > 1 ? 500 : 200 })));
     expect([(await put(late.id, 'always')).status, await mode(late.id), answers]).toEqual([200, 'always', 2]);
     expect((await app.owner.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver' AND key = $1", [late.id])).rowCount).toBe(1);
   });

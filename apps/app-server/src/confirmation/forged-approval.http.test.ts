@@ -50,7 +50,7 @@ describe('an approval under four eyes', () => {
   /** A sandbox that keeps the receipts of the answers that it gets, and stores nothing. */
   async function keeping(status = 200) {
     const receipts: string[] = [];
-    const sandbox = await app.standIn((_request, body) => {
+    const sandbox = await app.fakeSandbox((_request, body) => {
       receipts.push((JSON.parse(body) as { slipway: { receipt: string } }).slipway.receipt);
       return { status, body: '{"success":true,"answer_id":"x"}' };
     });

@@ -67,7 +67,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('is stored, said in the log and in the audit, once, and then told to the sandbox, which was asked before whether it objects', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
@@ -91,7 +91,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
       { status: 400, body: problem('request.invalid', { fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }) },
       { status: 500, body: problem('internal.unexpected') },
     ];
-    const sandbox = await app.standIn(() => answers.shift() ?? { status: 500 });
+    const sandbox = await app.fakeSandbox(() => answers.shift() ?? { status: 500 });
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect(await update(id, { agentType: 'plan' })).toMatchObject({ status: 409, body: { code: 'conversation.busy' } });
@@ -115,7 +115,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('lets a plan be carried out: another kind of agent, then the message, which is one however often it is asked for', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = (await create({ agentType: 'plan' })).body;
     await app.started(id, 1, sandbox);
     const key = randomUUID();
@@ -129,7 +129,10 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('summarizes and answers while a sandbox has the conversation', async () => {
-    const sandbox = await app.standIn(({ url = '' }) => ({ status: 200, body: url.endsWith('/ask_agent') ? '{"response":"Because."}' : '{"success":true}' }));
+    const sandbox = await app.fakeSandbox(({ url = '' }) => ({
+      status: 200,
+      body: url.endsWith('/ask_agent') ? '{"response":"Because."}' : '{"success":true}',
+    }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect((await on('POST', id, '/condense')).status).toBe(200);
@@ -143,7 +146,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
 
   it('counts what is asked beside the task for who asks: the gateway knows the pass that the sandbox is shown, and nothing is asked while it cannot be told', async () => {
     const shown: unknown[] = [];
-    const sandbox = await app.standIn(({ headers }) => {
+    const sandbox = await app.fakeSandbox(({ headers }) => {
       shown.push(headers[CHARGE_PASS_HEADER]);
       return { status: 200, body: '{"response":"Because.","success":true}' };
     });

@@ -42,7 +42,7 @@ describe('stop, pause and resume', () => {
   after(() => app?.close());
 
   it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
@@ -52,7 +52,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {
-    for (const sandbox of [await app.standIn(() => ({ status: 500 })), await app.standIn(() => 'hang')]) {
+    for (const sandbox of [await app.fakeSandbox(() => ({ status: 500 })), await app.fakeSandbox(() => 'hang')]) {
       const { id } = await app.conversation(person);
       await app.started(id, 1, sandbox);
       await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
@@ -71,7 +71,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a stop of a sandbox that does not answer holds also when the log does not say that it works', async () => {
-    const sandbox = await app.standIn(() => ({ status: 500 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 500 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await post(id, 'stop');
@@ -80,7 +80,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a stop while it is put to rest does not wait for the step under way', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await post(id, 'pause');
@@ -114,7 +114,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
-    const sandbox = await app.standIn(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
@@ -151,7 +151,7 @@ describe('stop, pause and resume', () => {
     ].join('\n');
 
     it('come from the sandbox while it answers', async () => {
-      const sandbox = await app.standIn((request) =>
+      const sandbox = await app.fakeSandbox((request) =>
         request.url?.startsWith('/api/git/changes')
           ? { status: 200, body: '[{"status":"UPDATED","path":"a.txt","additions":1,"deletions":1}]' }
           : { status: 200, body: patch },
@@ -172,7 +172,7 @@ describe('stop, pause and resume', () => {
     });
 
     it('are those since the last message, of one commit, or of another repository, as they are asked for', async () => {
-      const sandbox = await app.standIn((request) => {
+      const sandbox = await app.fakeSandbox((request) => {
         const url = new URL(request.url ?? '', 'http://sandbox');
         if (url.pathname === '/api/git/repositories')
           return { status: 200, body: JSON.stringify({ repositories: [repositoryAt('other'), repositoryAt('project')], cut: false }) };
@@ -242,7 +242,7 @@ describe('stop, pause and resume', () => {
     });
 
     it('are what was last seen when it does not, within six seconds', async () => {
-      const sandbox = await app.standIn(() => 'hang');
+      const sandbox = await app.fakeSandbox(() => 'hang');
       const { id } = await app.conversation(person);
       await app.started(id, 1, sandbox);
       await app.owner.query(

@@ -8,7 +8,7 @@ const ID = '01999999-9999-7999-8999-999999999999';
 const line = (seq: number): LogLine => logLine(ID, seq, 1, '{"kind":"PauseEvent"}');
 
 /** A hub whose log has these lines, and the times of its deliveries. Seconds. */
-function scene(log: readonly LogLine[]): { hub: ConversationHub; delivered: number[] } {
+function harness(log: readonly LogLine[]): { hub: ConversationHub; delivered: number[] } {
   const delivered: number[] = [];
   const hub = new ConversationHub('org_1', ID, 0, {
     read: async (after) => log.filter(({ seq }) => seq > after),
@@ -20,7 +20,7 @@ function scene(log: readonly LogLine[]): { hub: ConversationHub; delivered: numb
 
 describe('the time of a delivery', () => {
   it('begins with the commit that a hint of another replica names, however late the hint is', async () => {
-    const { hub, delivered } = scene([line(1), line(2)]);
+    const { hub, delivered } = harness([line(1), line(2)]);
     hub.listen({ lines: () => {} });
     await hub.behind(2, performance.now() - 5_000);
     await until('they went out', () => hub.head === 2);
@@ -33,7 +33,7 @@ describe('the time of a delivery', () => {
   });
 
   it('is that of the oldest line of those that go out together', async () => {
-    const { hub, delivered } = scene([]);
+    const { hub, delivered } = harness([]);
     hub.listen({ lines: () => {} });
     hub.offer([line(1)]);
     hub.offer([line(2)], performance.now() - 60_000);
@@ -43,7 +43,7 @@ describe('the time of a delivery', () => {
   });
 
   it('is counted where somebody reads, and nowhere else', async () => {
-    const { hub, delivered } = scene([line(1)]);
+    const { hub, delivered } = harness([line(1)]);
     await hub.behind(1);
     await until('it was read', () => hub.head === 1);
     expect(delivered).toEqual([]);

@@ -35,7 +35,7 @@ describe('a publish that allows changes of protected paths', () => {
   /** Ada's, with a sandbox that has the clone. */
   async function conversation(): Promise<string> {
     const { id } = await app.conversation(ada);
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     await app.started(id, 1, sandbox);
     await app.owner.query('UPDATE app.conversation SET repository = $2, base_commit = $3 WHERE id = $1', [id, `http://${HOST}/acme/shop`, 'a'.repeat(40)]);
     return id;

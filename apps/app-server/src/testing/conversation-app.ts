@@ -35,7 +35,7 @@ export class ConversationApp {
   private readonly sessions: Sessions;
   private readonly tokens: IngestTokens;
   private people = 0;
-  private readonly sandboxes: SandboxStandIn[] = [];
+  private readonly sandboxes: FakeSandbox[] = [];
 
   private constructor(
     readonly database: TestDatabase,
@@ -130,7 +130,7 @@ export class ConversationApp {
   }
 
   /** A sandbox of this test: an HTTP server that answers as it is asked to, closed with this. */
-  async standIn(answer: Parameters<typeof startSandbox>[0]): Promise<SandboxStandIn> {
+  async fakeSandbox(answer: Parameters<typeof startSandbox>[0]): Promise<FakeSandbox> {
     const sandbox = await startSandbox(answer);
     this.sandboxes.push(sandbox);
     return sandbox;
@@ -275,7 +275,7 @@ export function riskyCommand(id: string = randomUUID()): ConversationEvent {
   };
 }
 
-interface SandboxStandIn {
+interface FakeSandbox {
   readonly url: string;
   readonly key: string;
   /** `METHOD /path` of each request so far. */
@@ -284,7 +284,7 @@ interface SandboxStandIn {
 }
 
 /** Stands where agent-server would: a process of another program, of which only the answers matter here. */
-async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
+async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<FakeSandbox> {
   const asked: string[] = [];
   const key = 'session-key-of-the-sandbox';
   const server = createServer(async (request, response) => {

@@ -18,7 +18,7 @@ function asked(method: string, url: string, mode = 'cors'): IncomingMessage {
 }
 
 /** One whose clock stands until it is moved, and whose database takes what it is told unless it is away. */
-function scene() {
+function harness() {
   const noted: Array<{ id: string; usedAt: number }> = [];
   const world = { now: 0, away: false, failures: 0 };
   const work = new PersonsWork({
@@ -37,7 +37,7 @@ function scene() {
 
 describe('PersonsWork', () => {
   it('takes for work what a person does, and not what an open page does by itself', async () => {
-    const { work, world, noted } = scene();
+    const { work, world, noted } = harness();
     const one = grantOf('one');
     const said = work.socket(one, asked('GET', '/ws'));
     await work.tell();
@@ -81,7 +81,7 @@ describe('PersonsWork', () => {
   });
 
   it('leaves agent-server’s port to agent-server', async () => {
-    const { work, noted } = scene();
+    const { work, noted } = harness();
     work.request(grantOf('agent', 8000), asked('POST', '/api/x'));
     work.socket(grantOf('agent', 8000), asked('GET', '/sockets/x'))(5);
     await work.close();
@@ -97,7 +97,7 @@ describe('PersonsWork', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { work, world, noted } = scene();
+        const { work, world, noted } = harness();
         const uses: Array<{ id: string; at: number }> = [];
         for (const each of steps) {
           if (each.kind === 'use') {
@@ -124,7 +124,7 @@ describe('PersonsWork', () => {
   });
 
   it('throws nothing at what it looks at while the database is away, and counts that', async () => {
-    const { work, world, noted } = scene();
+    const { work, world, noted } = harness();
     world.away = true;
     work.request(grantOf('a'), asked('GET', '/'));
     for (let time = 0; time < 3; time += 1) await work.tell();

@@ -6,7 +6,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
 import { ConversationDeletion } from './conversation-deletion.js';
 import { deleteSomePayloads } from './conversation-deletion.queries.js';
 import { ConversationLocks } from './conversation-locks.js';
@@ -15,19 +15,19 @@ const logger = createLogger('deletion-test', 'silent');
 const never = new AbortController().signal;
 
 describe('a deleted conversation', () => {
-  let scene: Scene;
+  let harness: Harness;
   let owner: pg.Pool;
   let locks: ConversationLocks;
   let deletion: ConversationDeletion;
   before(async () => {
-    scene = await openScene();
-    owner = new pg.Pool({ connectionString: scene.database.ownerUrl, max: 4 });
-    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'deletion-test', logger });
-    const gateway = new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
+    harness = await openHarness();
+    owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 4 });
+    locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'deletion-test', logger });
+    const gateway = new LlmGatewayClient({ url: harness.peers.gatewayUrl, masterKey: SECRET });
     deletion = new ConversationDeletion(
-      scene.pool,
+      harness.pool,
       locks,
-      new RuntimeApiClient({ url: scene.peers.runtimeUrl, apiKey: SECRET, appKey: () => SECRET }),
+      new RuntimeApiClient({ url: harness.peers.runtimeUrl, apiKey: SECRET, appKey: () => SECRET }),
       gateway,
       logger,
     );
@@ -35,7 +35,7 @@ describe('a deleted conversation', () => {
   after(async () => {
     await locks?.close();
     await owner?.end();
-    await scene?.close();
+    await harness?.close();
   });
 
   const payload = async (id: string, sha256: string): Promise<void> => {
@@ -53,42 +53,42 @@ describe('a deleted conversation', () => {
       if (((await owner.query(`SELECT 1 FROM app."${name}" WHERE conversation_id = $1 LIMIT 1`, [id])).rowCount ?? 0) > 0) left.push(name);
     return left;
   };
-  const remove = (id: string): Promise<unknown> => inOrg(scene.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
+  const remove = (id: string): Promise<unknown> => inOrg(harness.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
   const run = (id: string): Promise<void> => deletion.run({ orgId: ORG, conversationId: id }, never);
 
   it('takes sandbox, keys, log and its own payloads with it, and nothing of others; what was spent stays; again is harmless', async () => {
-    const [mine, others] = [await scene.create(), await scene.create()];
-    await scene.start(mine.id);
-    await scene.start(others.id);
+    const [mine, others] = [await harness.create(), await harness.create()];
+    await harness.start(mine.id);
+    await harness.start(others.id);
     await payload(mine.id, 'mine');
     await payload(mine.id, 'shared');
     await payload(others.id, 'shared');
     await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`, [ORG, mine.id]);
     const before = await rowsOf(others.id);
     await remove(mine.id);
-    await scene.addJob('conversation-delete', mine.id);
-    scene.peers.requests.length = 0;
+    await harness.addJob('conversation-delete', mine.id);
+    harness.peers.requests.length = 0;
     await run(mine.id);
     expect(await rowsOf(mine.id)).toEqual(['conversation_outcome', 'usage_conversation']);
-    expect(await scene.jobs(mine.id)).toEqual([]);
+    expect(await harness.jobs(mine.id)).toEqual([]);
     expect(await payloads()).toEqual(['shared']);
     expect(await rowsOf(others.id)).toEqual(before);
-    expect(scene.peers.requests).toEqual(expect.arrayContaining(['runtime POST /stop', 'gateway POST /key/delete']));
+    expect(harness.peers.requests).toEqual(expect.arrayContaining(['runtime POST /stop', 'gateway POST /key/delete']));
     await run(mine.id);
     expect(await payloads()).toEqual(['shared']);
   });
 
   it('stays wanted while a peer is away, and one that is there is left alone', async () => {
-    const [gone, there] = [await scene.create(), await scene.create()];
-    await scene.start(gone.id);
+    const [gone, there] = [await harness.create(), await harness.create()];
+    await harness.start(gone.id);
     await remove(gone.id);
-    await scene.addJob('conversation-delete', gone.id);
-    scene.peers.onRequest = (label) => {
+    await harness.addJob('conversation-delete', gone.id);
+    harness.peers.onRequest = (label) => {
       if (label.startsWith('runtime')) throw new Error('away');
     };
     await expect(run(gone.id)).rejects.toThrow();
-    scene.peers.onRequest = () => {};
-    expect(await scene.jobs(gone.id)).toContain('conversation-delete');
+    harness.peers.onRequest = () => {};
+    expect(await harness.jobs(gone.id)).toContain('conversation-delete');
     await run(gone.id);
     expect(await rowsOf(gone.id)).toEqual(['conversation_outcome']);
     await run(there.id);
@@ -96,13 +96,13 @@ describe('a deleted conversation', () => {
   });
 
   it('leaves a payload that another conversation refers to in the same moment', async () => {
-    const [gone, writing] = [await scene.create(), await scene.create()];
+    const [gone, writing] = [await harness.create(), await harness.create()];
     await payload(gone.id, 'contested');
     const client = await owner.connect();
     await client.query('BEGIN');
     await client.query(`SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = 'contested' FOR KEY SHARE`, [ORG]);
     await client.query(`INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'contested', $2)`, [writing.id, ORG]);
-    const deleting = deleteSomePayloads(scene.pool, ORG, gone.id, 10);
+    const deleting = deleteSomePayloads(harness.pool, ORG, gone.id, 10);
     await until('the deletion waits for the payload', async () => {
       const { rowCount } = await owner.query(
         `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%' AND datname = current_database()`,

@@ -5,7 +5,7 @@ import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
 import { ChargePassRequests } from './charge-pass-requests.js';
 import { ConversationLocks } from './conversation-locks.js';
 import { ConversationSpendings } from './conversation-spending.js';
@@ -15,34 +15,34 @@ const logger = createLogger('worker-test', 'silent');
 const never = new AbortController().signal;
 
 describe('who pays for a message that went straight to agent-server', () => {
-  let scene: Scene;
+  let harness: Harness;
   let locks: ConversationLocks;
   let sandboxes: SqlPool;
   const sweepOf = (spendings: Pick<ConversationSpendings, 'apply'>): SpendingSweep =>
-    new SpendingSweep(scene.pool, spendings, locks, logger, new ChargePassRequests(scene.pool, gateway(), logger));
-  const gateway = (): LlmGatewayClient => new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
-  const spendings = (): ConversationSpendings => new ConversationSpendings(scene.pool, gateway());
+    new SpendingSweep(harness.pool, spendings, locks, logger, new ChargePassRequests(harness.pool, gateway(), logger));
+  const gateway = (): LlmGatewayClient => new LlmGatewayClient({ url: harness.peers.gatewayUrl, masterKey: SECRET });
+  const spendings = (): ConversationSpendings => new ConversationSpendings(harness.pool, gateway());
 
   before(async () => {
-    scene = await openScene();
-    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'worker-test', logger });
-    sandboxes = createPool({ url: scene.database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
+    harness = await openHarness();
+    locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'worker-test', logger });
+    sandboxes = createPool({ url: harness.database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
   });
   after(async () => {
     await sandboxes?.end();
     await locks?.close();
-    await scene?.close();
+    await harness?.close();
   });
   beforeEach(() => {
-    scene.peers.spendings.splice(0);
-    scene.peers.passes.splice(0);
-    scene.peers.gatewayAway = false;
+    harness.peers.spendings.splice(0);
+    harness.peers.passes.splice(0);
+    harness.peers.gatewayAway = false;
   });
 
   /** As sandbox-gateway, with its own role, for the holder of an access. */
   const straight = async (conversation: string, user: string): Promise<boolean | undefined> => {
     const grant = `sbx_${conversation}_${user}`;
-    await inOrg(scene.pool, ORG, (client) =>
+    await inOrg(harness.pool, ORG, (client) =>
       client.query(
         `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at)
          VALUES ($1, $2, $3, $4, 8000, now(), now() + interval '1 hour') ON CONFLICT DO NOTHING`,
@@ -53,35 +53,35 @@ describe('who pays for a message that went straight to agent-server', () => {
   };
 
   it('is told to llm-gateway within a round, once, and stays until the next author', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
-    scene.peers.spendings.splice(0);
+    const { id } = await harness.create();
+    await harness.start(id);
+    harness.peers.spendings.splice(0);
     const sweep = sweepOf(spendings());
     expect(await straight(id, 'usr_b')).toBe(false);
     await sweep.run(never, 0);
     await sweep.run(never, 250);
-    expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);
+    expect(harness.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);
     expect(await straight(id, 'usr_b')).toBe(true);
-    await scene.send(id, 'mine', 'usr_c');
-    await scene.addJob('conversation-deliver', id);
-    await scene.start(id);
-    expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b', 'usr_c']);
+    await harness.send(id, 'mine', 'usr_c');
+    await harness.addJob('conversation-deliver', id);
+    await harness.start(id);
+    expect(harness.peers.spendings.map(({ user }) => user)).toEqual(['usr_b', 'usr_c']);
     expect(await straight(id, 'usr_b')).toBe(false);
     await sweep.run(never, 500);
-    expect(scene.peers.spendings.at(-1)?.user).toBe('usr_b');
+    expect(harness.peers.spendings.at(-1)?.user).toBe('usr_b');
   });
 
   it('is told by the rounds of a worker that runs, and again when the gateway was away, while others are told', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
-    scene.peers.gatewayAway = true;
-    scene.peers.requests.splice(0);
+    const { id } = await harness.create();
+    await harness.start(id);
+    harness.peers.gatewayAway = true;
+    harness.peers.requests.splice(0);
     await straight(id, 'usr_b');
     const sweep = sweepOf(spendings());
     sweep.start();
     try {
-      await until('it was tried', () => scene.peers.requests.includes('gateway PUT /internal/spending/:id'));
-      scene.peers.gatewayAway = false;
+      await until('it was tried', () => harness.peers.requests.includes('gateway PUT /internal/spending/:id'));
+      harness.peers.gatewayAway = false;
       await until('it is told', () => straight(id, 'usr_b'));
     } finally {
       await sweep.close();
@@ -89,9 +89,9 @@ describe('who pays for a message that went straight to agent-server', () => {
   });
 
   it('is the last one also when two are told at the same time: a slow word of the one before is followed by the one that holds', async () => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     const told: string[] = [];
-    const slow = new ConversationSpendings(scene.pool, {
+    const slow = new ConversationSpendings(harness.pool, {
       putSpending: async (_id, { user }) => {
         // usr_b is on its way while usr_c is written down, told and acknowledged.
         if (user === 'usr_b' && !told.includes('usr_c')) {
@@ -101,7 +101,7 @@ describe('who pays for a message that went straight to agent-server', () => {
         told.push(user);
       },
     });
-    const quick = new ConversationSpendings(scene.pool, {
+    const quick = new ConversationSpendings(harness.pool, {
       putSpending: async (conversation, { user }) => void (conversation === id && told.push(user)),
     });
     await slow.charge(ORG, id, { id: 'usr_b', label: 'B' }, never);
@@ -110,7 +110,7 @@ describe('who pays for a message that went straight to agent-server', () => {
   });
 
   it('a pass for what is asked beside the task is told with who gave it, again when the gateway was away, and the task counts as before', async () => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     await straight(id, 'usr_b');
     const hash = randomBytes(32);
     const request = (grant: string) => sandboxes.query<{ requested: boolean }>('SELECT app.request_charge_pass($1, $2) AS requested', [grant, hash]);
@@ -118,13 +118,13 @@ describe('who pays for a message that went straight to agent-server', () => {
     expect((await request('sbx_unknown')).rows[0]?.requested).toBe(false);
     expect((await request(`sbx_${id}_usr_b`)).rows[0]?.requested).toBe(true);
     const sweep = sweepOf(spendings());
-    scene.peers.gatewayAway = true;
+    harness.peers.gatewayAway = true;
     await sweep.run(never, 0);
     expect(await isTold()).toBe(false);
-    scene.peers.gatewayAway = false;
+    harness.peers.gatewayAway = false;
     await sweep.run(never, 250);
     expect(await isTold()).toBe(true);
     await sweep.run(never, 500);
-    expect(scene.peers.passes).toEqual([{ org: ORG, conversation: id, user: 'usr_b', userLabel: 'usr_b', sha256: hash.toString('hex') }]);
+    expect(harness.peers.passes).toEqual([{ org: ORG, conversation: id, user: 'usr_b', userLabel: 'usr_b', sha256: hash.toString('hex') }]);
   });
 });

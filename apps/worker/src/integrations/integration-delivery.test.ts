@@ -17,7 +17,7 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import pg from 'pg';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { queueDatabase, SECRET } from '../testing/scene.js';
+import { queueDatabase, SECRET } from '../testing/harness.js';
 import { Acts } from './acts.js';
 import { RepositoryChoices } from './choice/repository-choices.js';
 import { ConnectionCalls } from './connection-calls.js';

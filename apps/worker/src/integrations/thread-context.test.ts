@@ -15,7 +15,7 @@ import { createLogger, currentTraceparent } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
-import { queueDatabase, SECRET } from '../testing/scene.js';
+import { queueDatabase, SECRET } from '../testing/harness.js';
 import { addMessage, claimThread } from './acts.queries.js';
 import { ConnectionCalls } from './connection-calls.js';
 import { type ThreadContext, ThreadReader } from './thread-context.js';

@@ -13,7 +13,7 @@ import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
-import { queueDatabase, SECRET } from '../testing/scene.js';
+import { queueDatabase, SECRET } from '../testing/harness.js';
 import { ConnectionCalls } from './connection-calls.js';
 import { type AccessAnswer, ProviderAccess } from './write-access.js';
 

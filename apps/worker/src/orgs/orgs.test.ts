@@ -8,7 +8,7 @@ import pg from 'pg';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
 import { OrgDeletion } from './org-deletion.js';
 import { OrgRest } from './org-rest.js';
 import { orgsToClose } from './orgs.queries.js';
@@ -17,18 +17,24 @@ const logger = createLogger('orgs-test', 'silent');
 const never = new AbortController().signal;
 
 describe('what ends with a member or an organization', () => {
-  let scene: Scene;
+  let harness: Harness;
   let owner: pg.Pool;
   let locks: ConversationLocks;
   let rest: OrgRest;
   let deletion: OrgDeletion;
   before(async () => {
-    scene = await openScene();
-    owner = new pg.Pool({ connectionString: scene.database.ownerUrl, max: 2 });
-    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'orgs-test', logger });
-    rest = new OrgRest(scene.pool, scene.queue, logger);
-    const gateway = new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
-    deletion = new OrgDeletion(scene.pool, locks, new RuntimeApiClient({ url: scene.peers.runtimeUrl, apiKey: SECRET, appKey: () => SECRET }), gateway, logger);
+    harness = await openHarness();
+    owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 2 });
+    locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'orgs-test', logger });
+    rest = new OrgRest(harness.pool, harness.queue, logger);
+    const gateway = new LlmGatewayClient({ url: harness.peers.gatewayUrl, masterKey: SECRET });
+    deletion = new OrgDeletion(
+      harness.pool,
+      locks,
+      new RuntimeApiClient({ url: harness.peers.runtimeUrl, apiKey: SECRET, appKey: () => SECRET }),
+      gateway,
+      logger,
+    );
     await seedTwoOrgs(owner, { conversations: 40, events: 3 });
   });
   beforeEach(async () => {
@@ -39,7 +45,7 @@ describe('what ends with a member or an organization', () => {
   after(async () => {
     await locks?.close();
     await owner?.end();
-    await scene?.close();
+    await harness?.close();
   });
 
   const addJob = (queue: string, key: string, payload: object, ageSeconds: number): Promise<unknown> =>
@@ -52,9 +58,9 @@ describe('what ends with a member or an organization', () => {
       ageSeconds,
     ]);
   const running = async (createdBy: string): Promise<string> => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     await owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [id, createdBy]);
-    await scene.start(id);
+    await harness.start(id);
     return id;
   };
   const deletesIn = (seconds: number): Promise<unknown> =>
@@ -74,17 +80,17 @@ describe('what ends with a member or an organization', () => {
 
   it('what a removed member has running is paused with its log kept and its key of the models ended; what others run goes on', async () => {
     const [theirs, others] = [await running('usr_gone'), await running('usr_stays')];
-    const before = await scene.log(theirs);
+    const before = await harness.log(theirs);
     await addJob('member-removed', `${ORG}.usr_gone`, {}, 0);
     await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
-    expect([(await scene.row(theirs)).desired, await scene.jobs(theirs)]).toEqual(['rest', ['conversation-pause']]);
-    scene.peers.requests.length = 0;
-    await scene.rest(theirs);
-    expect(scene.peers.requests).toContain('runtime POST /pause');
-    expect(scene.peers.requests).toContain('gateway POST /key/delete');
-    expect((await scene.row(theirs)).sandboxStatus).toBe('PAUSED');
-    expect((await scene.log(theirs)).slice(0, before.length)).toEqual(before);
-    expect([(await scene.row(others)).desired, (await scene.row(others)).sandboxStatus]).toEqual(['run', 'RUNNING']);
+    expect([(await harness.row(theirs)).desired, await harness.jobs(theirs)]).toEqual(['rest', ['conversation-pause']]);
+    harness.peers.requests.length = 0;
+    await harness.rest(theirs);
+    expect(harness.peers.requests).toContain('runtime POST /pause');
+    expect(harness.peers.requests).toContain('gateway POST /key/delete');
+    expect((await harness.row(theirs)).sandboxStatus).toBe('PAUSED');
+    expect((await harness.log(theirs)).slice(0, before.length)).toEqual(before);
+    expect([(await harness.row(others)).desired, (await harness.row(others)).sandboxStatus]).toEqual(['run', 'RUNNING']);
   });
 
   it('what a removed member began on the strength of what they were allowed a moment before is ended too', async () => {
@@ -92,23 +98,23 @@ describe('what ends with a member or an organization', () => {
     const late = await running('usr_gone');
     await owner.query(`UPDATE app.outbox SET enqueued_at = now() - interval '4 seconds' WHERE queue = 'member-removed'`);
     await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
-    expect((await scene.row(late)).desired).toBe('rest');
+    expect((await harness.row(late)).desired).toBe('rest');
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'member-removed'`)).rowCount).toBe(0);
-    await scene.rest(late);
+    await harness.rest(late);
   });
 
   it('an organization that waits for its deletion has everything paused, also what starts later; one that was restored goes on', async () => {
     const one = await running('usr_a');
     await addJob('org-closing', ORG, { orgId: ORG }, 4);
     await rest.ofOrg({ orgId: ORG }, never);
-    expect((await scene.row(one)).desired).toBe('run');
+    expect((await harness.row(one)).desired).toBe('run');
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'org-closing'`)).rowCount).toBe(0);
     await deletesIn(3_600);
-    expect(await orgsToClose(scene.pool)).toEqual([{ orgId: ORG, due: false }]);
+    expect(await orgsToClose(harness.pool)).toEqual([{ orgId: ORG, due: false }]);
     await rest.ofOrg({ orgId: ORG }, never);
-    expect((await scene.row(one)).desired).toBe('rest');
-    await scene.rest(one);
-    expect(await orgsToClose(scene.pool)).toEqual([]);
+    expect((await harness.row(one)).desired).toBe('rest');
+    await harness.rest(one);
+    expect(await orgsToClose(harness.pool)).toEqual([]);
   });
 
   it('before its time an organization is not deleted, and not while a sandbox may be left', async () => {
@@ -117,13 +123,13 @@ describe('what ends with a member or an organization', () => {
     await deletion.run({ orgId: ORG }, never);
     expect((await counts(ORG))['conversation']).toBeGreaterThan(0);
     await deletesIn(-1);
-    expect(await orgsToClose(scene.pool)).toEqual([{ orgId: ORG, due: true }]);
-    scene.peers.onRequest = (label) => {
+    expect(await orgsToClose(harness.pool)).toEqual([{ orgId: ORG, due: true }]);
+    harness.peers.onRequest = (label) => {
       if (label.startsWith('runtime')) throw new Error('away');
     };
     await expect(deletion.run({ orgId: ORG }, never)).rejects.toThrow();
-    scene.peers.onRequest = () => {};
-    expect((await scene.row(id)).desired).toBe('rest');
+    harness.peers.onRequest = () => {};
+    expect((await harness.row(id)).desired).toBe('rest');
     expect((await owner.query('SELECT 1 FROM app.org WHERE id = $1', [ORG])).rowCount).toBe(1);
   });
 
@@ -134,7 +140,7 @@ describe('what ends with a member or an organization', () => {
       `INSERT INTO app.invitation (id, org_id, email, role, token_hash, invited_by, invited_by_label, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'member', 'h', 'u', 'u', now())`,
       [ORG],
     );
-    await inOrg(scene.pool, ORG, (client) =>
+    await inOrg(harness.pool, ORG, (client) =>
       client.query(
         `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'usr_a', 'org.delete', $1)`,
         [ORG],
@@ -142,11 +148,11 @@ describe('what ends with a member or an organization', () => {
     );
     const others = [await counts('org_seed1'), await counts('org_seed2')];
     await deletesIn(-1);
-    scene.peers.requests.length = 0;
+    harness.peers.requests.length = 0;
     await deletion.run({ orgId: ORG }, never);
     expect(await counts(ORG)).toEqual({ audit_chain: 2, audit_entry: 2 });
     expect((await owner.query('SELECT 1 FROM app.org WHERE id = $1', [ORG])).rowCount).toBe(0);
-    expect(scene.peers.requests).toContain('runtime POST /stop');
+    expect(harness.peers.requests).toContain('runtime POST /stop');
     expect([await counts('org_seed1'), await counts('org_seed2')]).toEqual(others);
     const { rows } = await owner.query(`SELECT actor_kind, action, before FROM app.audit_entry WHERE org_id = $1 AND action = 'org.deleted'`, [ORG]);
     expect(rows).toEqual([{ actor_kind: 'system', action: 'org.deleted', before: { name: 'Test', slug: 'test' } }]);

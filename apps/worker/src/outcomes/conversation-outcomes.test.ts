@@ -4,7 +4,7 @@ import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import pg from 'pg';
-import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { ORG, openHarness, type Harness } from '../testing/harness.js';
 import { foldLedger } from '../usage/usage.queries.js';
 import { ConversationOutcomes } from './conversation-outcomes.js';
 
@@ -23,21 +23,21 @@ interface Row {
 }
 
 describe('what a conversation came to', { timeout: 120_000 }, () => {
-  let scene: Scene;
+  let harness: Harness;
   let owner: pg.Client;
   let calls: LedgerCall[] = [];
   let away = new Set<string>();
   const now = new Date(Date.now() + 3_600_000);
 
   before(async () => {
-    scene = await openScene();
-    owner = new pg.Client({ connectionString: scene.database.ownerUrl });
+    harness = await openHarness();
+    owner = new pg.Client({ connectionString: harness.database.ownerUrl });
     await owner.connect();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'counted', 'O', 'company')`, [ORG]);
   });
   after(async () => {
     await owner?.end();
-    await scene?.close();
+    await harness?.close();
   });
   beforeEach(async () => {
     [calls, away] = [[], new Set()];
@@ -48,7 +48,7 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
   /** Each is a process of its own. */
   const run = (): Promise<void> =>
     new ConversationOutcomes({
-      pool: scene.pool,
+      pool: harness.pool,
       gateway: {
         calls: async (_org, id) => {
           if (away.has(id)) throw new Error('the gateway is away');
@@ -93,7 +93,7 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
   const turn = (from: number, id: string, end: string): Array<{ readonly at: number }> => [message(from, id), state(from + 2, 'running'), state(from + 9, end)];
 
   it('has its turns, failures, their cost and its start counted once, however often and by however many it is looked at', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     calls = [call(3, '0.25'), call(4, '0.5', 'failed')];
     await append(id, turn(0, first, 'error'));
     await Promise.all([run(), run()]);
@@ -102,13 +102,13 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
     expect(counted).toMatchObject({ turns: 1, failed_turns: 1, source: 'user' });
     expect([Number(counted.failed_turns_usd), Number(counted.start_wait_ms)]).toEqual([0.25, 2_000]);
     calls.push(call(103, '1'));
-    await append(id, turn(100, await scene.send(id, 'more'), 'finished'));
+    await append(id, turn(100, await harness.send(id, 'more'), 'finished'));
     await run();
     expect(await row(id)).toMatchObject({ turns: 2, failed_turns: 1, start_wait_ms: counted.start_wait_ms });
   });
 
   it('has waits for its approvals, from the question to the answer', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     await append(id, [
       ...[message(0, first), state(1, 'running')],
       ...[state(2, 'waiting_for_confirmation'), state(32, 'running'), state(33, 'waiting_for_confirmation'), state(93, 'running'), state(95, 'finished')],
@@ -118,7 +118,7 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
   });
 
   it('is counted later where the gateway is away, which keeps no other from being counted', async () => {
-    const [one, other] = [await scene.create(), await scene.create()];
+    const [one, other] = [await harness.create(), await harness.create()];
     for (const { id, message: first } of [one, other]) await append(id, turn(0, first, 'finished'));
     away = new Set([one.id]);
     await run();
@@ -129,7 +129,7 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
   });
 
   it('costs what the ledger says, apart what calls without an answer cost, also after it was deleted', async () => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     const entry = { org: ORG, conversation: id, user: null, model: 'm', prompt: 2, cached: 0, completion: 1, priced: true, at: new Date(BEGIN).toISOString() };
     const { rows: cursor } = await owner.query<{ position: string }>('SELECT position FROM app.usage_cursor');
     const at = Number(cursor[0]?.position);
@@ -137,9 +137,9 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
       { ...entry, cost: '0.1', failed: false },
       { ...entry, cost: '0.02', failed: true },
     ];
-    expect(await foldLedger(scene.pool, at, { rows, upto: at + 2, more: false })).toBe(true);
+    expect(await foldLedger(harness.pool, at, { rows, upto: at + 2, more: false })).toBe(true);
     await owner.query('DELETE FROM app.conversation WHERE id = $1', [id]);
-    expect(await foldLedger(scene.pool, at + 2, { rows: rows.slice(0, 1), upto: at + 3, more: false })).toBe(true);
+    expect(await foldLedger(harness.pool, at + 2, { rows: rows.slice(0, 1), upto: at + 3, more: false })).toBe(true);
     const counted = await row(id);
     expect([Number(counted.cost_usd), Number(counted.failed_calls_usd)]).toEqual([0.22, 0.02]);
   });

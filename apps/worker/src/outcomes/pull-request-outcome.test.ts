@@ -16,7 +16,7 @@ import pg from 'pg';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ConnectionCalls } from '../integrations/connection-calls.js';
 import { noteOutcome } from '../pull-requests/note-outcome.js';
-import { queueDatabase, SECRET } from '../testing/scene.js';
+import { queueDatabase, SECRET } from '../testing/harness.js';
 import { PullRequestOutcomeJob } from './pull-request-outcome-job.js';
 import { notePublished, putOffOthers, type SeenPullRequest, wantDueOutcomes } from './pull-request-outcomes.queries.js';
 

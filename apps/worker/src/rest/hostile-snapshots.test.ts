@@ -10,7 +10,7 @@ import { type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { AgentServerClient } from '../peers/agent-server.client.js';
 import { SandboxReads, SNAPSHOTS } from '../peers/sandbox-reads.js';
-import { queueDatabase } from '../testing/scene.js';
+import { queueDatabase } from '../testing/harness.js';
 import { Snapshots } from './snapshot.js';
 
 const MIB = 1024 * 1024;

@@ -1,59 +1,59 @@
 import { after, before, describe, it } from 'node:test';
 import { INITIAL_STATUS, runtimeState } from '@slipway/domain';
 import { expect } from 'expect';
-import { openScene, type Scene } from '../testing/scene.js';
+import { openHarness, type Harness } from '../testing/harness.js';
 
 const NO_BUCKET = 'The store of workspaces, bucket missing, answered with 404 (NoSuchBucket).';
 
 describe('a conversation that is paused', () => {
-  let scene: Scene;
+  let harness: Harness;
   before(async () => {
-    scene = await openScene();
+    harness = await openHarness();
   });
-  after(() => scene.close());
+  after(() => harness.close());
 
   const paused = async (workspace: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string }): Promise<string> => {
-    const { id } = await scene.create();
-    await scene.start(id);
-    await scene.execution(id, 'finished');
+    const { id } = await harness.create();
+    await harness.start(id);
+    await harness.execution(id, 'finished');
     say(id, workspace);
-    await scene.desire(id, 'rest');
-    await scene.addJob('conversation-pause', id);
-    await scene.rest(id);
+    await harness.desire(id, 'rest');
+    await harness.addJob('conversation-pause', id);
+    await harness.rest(id);
     return id;
   };
   const say = (id: string, workspace: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string }): void => {
-    const session = scene.peers.sessions.get(id);
+    const session = harness.peers.sessions.get(id);
     if (session === undefined) throw new Error('it has no session');
     session.workspace = workspace;
   };
   /** As a client of the API reads it. */
   const told = async (id: string) => {
-    const { startStatus, steps, sandboxStatus, statusState } = await scene.row(id);
+    const { startStatus, steps, sandboxStatus, statusState } = await harness.row(id);
     return runtimeState({ state: { ...INITIAL_STATUS, ...statusState }, startStatus, steps, sandboxStatus });
   };
   const saidInLog = async (id: string): Promise<unknown[]> =>
-    (await scene.log(id)).filter((event) => event.key === 'workspace' || event.kind === 'ConversationErrorEvent').map((event) => event.value ?? event);
+    (await harness.log(id)).filter((event) => event.key === 'workspace' || event.kind === 'ConversationErrorEvent').map((event) => event.value ?? event);
 
   it('says that its files are kept when they are', async () => {
     const id = await paused({ state: 'kept' });
     expect(await told(id)).toMatchObject({ status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.' });
-    expect(await scene.jobs(id)).toEqual([]);
+    expect(await harness.jobs(id)).toEqual([]);
   });
 
   it('does not say so while they are on their way, and looks again until they are there', async () => {
     const id = await paused({ state: 'saving' });
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is being saved.' });
-    expect(await scene.jobs(id)).toEqual(['conversation-pause']);
+    expect(await harness.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
-    await scene.rest(id);
+    await harness.rest(id);
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
-    expect(await scene.jobs(id)).toEqual([]);
+    expect(await harness.jobs(id)).toEqual([]);
   });
 
   it('says why files are not kept and what to do, in the log and to clients, once for each reason, until they are', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
-    await scene.rest(id);
+    await harness.rest(id);
     expect(await told(id)).toMatchObject({
       code: 'sandbox.workspace-not-kept',
       cause: expect.stringContaining(NO_BUCKET),
@@ -63,29 +63,29 @@ describe('a conversation that is paused', () => {
       { state: 'not-kept', detail: NO_BUCKET },
       { kind: 'ConversationErrorEvent', code: 'sandbox.workspace-not-kept', detail: NO_BUCKET },
     ]);
-    expect(await scene.jobs(id)).toEqual(['conversation-pause']);
+    expect(await harness.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
-    await scene.rest(id);
+    await harness.rest(id);
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
   });
 
   it('says that files were lost when the sandbox went without them', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
     say(id, { state: 'lost', detail: NO_BUCKET });
-    await scene.rest(id);
+    await harness.rest(id);
     expect(await told(id)).toMatchObject({ code: 'sandbox.workspace-lost', cause: expect.stringContaining(NO_BUCKET) });
-    expect(await scene.jobs(id)).toEqual([]);
+    expect(await harness.jobs(id)).toEqual([]);
   });
 
   it('starts at once for a message, whatever became of its files, and forgets what was said of them', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
-    await scene.send(id, 'go on');
-    await scene.desire(id, 'run');
-    await scene.addJob('conversation-start', id);
-    await scene.rest(id);
-    expect(await scene.jobs(id)).toEqual(['conversation-start']);
-    await scene.start(id);
+    await harness.send(id, 'go on');
+    await harness.desire(id, 'run');
+    await harness.addJob('conversation-start', id);
+    await harness.rest(id);
+    expect(await harness.jobs(id)).toEqual(['conversation-start']);
+    await harness.start(id);
     expect(await told(id)).toMatchObject({ status: 'READY' });
-    expect((await scene.row(id)).statusState.workspace).toBeNull();
+    expect((await harness.row(id)).statusState.workspace).toBeNull();
   });
 });

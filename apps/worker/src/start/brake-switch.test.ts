@@ -6,24 +6,24 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { OrgBrake } from '../orgs/org-brake.js';
 import { wantTold } from '../orgs/orgs.queries.js';
-import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { ORG, openHarness, type Harness } from '../testing/harness.js';
 
 type Told = { policy: { kind: string }; brake: object; version: number; epoch: number };
 
 describe('when the organization’s agents ask', () => {
-  let scene: Scene;
+  let harness: Harness;
   let brake: OrgBrake;
   const never = new AbortController().signal;
   before(async () => {
-    scene = await openScene();
-    brake = new OrgBrake(scene.pool, scene.queue, createLogger('org-brake-test', 'silent'));
+    harness = await openHarness();
+    brake = new OrgBrake(harness.pool, harness.queue, createLogger('org-brake-test', 'silent'));
   });
   beforeEach(() => settings({}));
-  after(() => scene?.close());
+  after(() => harness?.close());
 
   /** As app-server commits it. */
   const settings = (value: object): Promise<unknown> =>
-    inOrg(scene.pool, ORG, async (client) => {
+    inOrg(harness.pool, ORG, async (client) => {
       await client.query(
         `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
          ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
@@ -35,80 +35,83 @@ describe('when the organization’s agents ask', () => {
       );
     });
   const choose = (id: string, mode: string): Promise<unknown> =>
-    inOrg(scene.pool, ORG, (client) =>
+    inOrg(harness.pool, ORG, (client) =>
       client.query('UPDATE app.conversation SET confirmation_mode = $2, confirmation_version = confirmation_version + 1 WHERE id = $1', [id, mode]),
     );
-  const told = (id: string): Told[] => (scene.peers.sessions.get(id)?.sandbox?.told ?? []) as Told[];
+  const told = (id: string): Told[] => (harness.peers.sessions.get(id)?.sandbox?.told ?? []) as Told[];
   const running = async (): Promise<string> => {
-    const { id } = await scene.create();
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
     return id;
   };
 
   it('is told to those that run, once, without a new start, and never below what the conversation itself wants', async () => {
     const [careless, careful, resting] = [await running(), await running(), await running()];
     await choose(careful, 'always');
-    await scene.desire(resting, 'rest');
+    await harness.desire(resting, 'rest');
     await settings({ confirmation: 'risky', fourEyes: true });
     await brake.tellAll({ orgId: ORG }, never);
-    expect(await Promise.all([careless, careful, resting, ORG].map((key) => scene.jobs(key)))).toEqual([
+    expect(await Promise.all([careless, careful, resting, ORG].map((key) => harness.jobs(key)))).toEqual([
       ['conversation-deliver'],
       ['conversation-deliver'],
       [],
       [],
     ]);
-    for (const id of [careless, careful]) for (let time = 0; time < 2; time += 1) await scene.start(id);
+    for (const id of [careless, careful]) for (let time = 0; time < 2; time += 1) await harness.start(id);
     const held = { floor: 'risky', fourEyes: true };
     expect(told(careless)).toMatchObject([{ policy: { kind: 'ConfirmRisky' }, brake: held, epoch: 1 }]);
     expect(told(careful)).toMatchObject([{ policy: { kind: 'AlwaysConfirm' }, brake: held, epoch: 1 }]);
-    expect([(await scene.row(careless)).attempt, await scene.jobs(careless), told(resting)]).toEqual([1, [], []]);
+    expect([(await harness.row(careless)).attempt, await harness.jobs(careless), told(resting)]).toEqual([1, [], []]);
   });
 
   it('is told again until the agent is known to have it, and then what holds by then', async () => {
     const id = await running();
-    const session = scene.peers.sessions.get(id);
+    const session = harness.peers.sessions.get(id);
     if (session === undefined) throw new Error('it has no session');
     session.hearsNoBrake = true;
     await settings({ confirmation: 'risky' });
     await brake.tellAll({ orgId: ORG }, never);
-    await expect(scene.start(id)).rejects.toThrow();
-    expect([told(id), await scene.jobs(id)]).toEqual([[], ['conversation-deliver']]);
+    await expect(harness.start(id)).rejects.toThrow();
+    expect([told(id), await harness.jobs(id)]).toEqual([[], ['conversation-deliver']]);
     delete session.hearsNoBrake;
     await settings({ confirmation: 'always' });
-    await scene.start(id);
-    expect([told(id).map(({ policy }) => policy.kind), await scene.jobs(id)]).toEqual([['AlwaysConfirm'], []]);
+    await harness.start(id);
+    expect([told(id).map(({ policy }) => policy.kind), await harness.jobs(id)]).toEqual([['AlwaysConfirm'], []]);
   });
 
   it('is no outbox job that is lost when it changes again while the first change is being told', async () => {
     await running();
     await settings({ confirmation: 'risky' });
-    const add = scene.queue.add.bind(scene.queue);
+    const add = harness.queue.add.bind(harness.queue);
     let changed = false;
-    const meanwhile: typeof scene.queue.add = async (...args) => {
+    const meanwhile: typeof harness.queue.add = async (...args) => {
       if (!changed) await settings({ confirmation: 'always' });
       changed = true;
       return add(...args);
     };
-    await new OrgBrake(scene.pool, Object.assign(Object.create(scene.queue), { add: meanwhile }), createLogger('t', 'silent')).tellAll({ orgId: ORG }, never);
-    expect([changed, await scene.jobs(ORG)]).toEqual([true, ['org-brake']]);
+    await new OrgBrake(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).tellAll(
+      { orgId: ORG },
+      never,
+    );
+    expect([changed, await harness.jobs(ORG)]).toEqual([true, ['org-brake']]);
   });
 
   it('reaches each conversation that runs once, in batches, and none of another organization', async () => {
     const other = `org_${randomUUID()}`;
     const row = (org: string): Promise<unknown> =>
-      inOrg(scene.pool, org, (client) =>
+      inOrg(harness.pool, org, (client) =>
         client.query(
           `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, start_status, sandbox_status, checkpoint)
            SELECT gen_random_uuid(), $1, 'usr_a', 'A', 'T', 'demo', 'READY', 'RUNNING', '{"terms": ""}' FROM generate_series(1, 250)`,
           [org],
         ),
       );
-    await inOrg(scene.pool, other, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'other', 'P', 'company')", [other]));
+    await inOrg(harness.pool, other, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'other', 'P', 'company')", [other]));
     await row(ORG);
     await row(other);
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
-      const ids = await wantTold(scene.pool, ORG, after, 100);
+      const ids = await wantTold(harness.pool, ORG, after, 100);
       expect(ids.length).toBeLessThanOrEqual(100);
       seen.push(...ids);
       if (ids.length < 100) break;
@@ -116,9 +119,9 @@ describe('when the organization’s agents ask', () => {
     }
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.length).toBeGreaterThanOrEqual(250);
-    const queued = await inOrg(scene.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
+    const queued = await inOrg(harness.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
     expect(queued.rowCount).toBe(0);
-    await inOrg(scene.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"terms": ""}'`));
+    await inOrg(harness.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"terms": ""}'`));
   });
 
   it('is, whatever changes in which order and however often it is told, in the end what was committed last', async () => {
@@ -136,8 +139,8 @@ describe('when the organization’s agents ask', () => {
         await choose(id, 'never');
         const tell = async (): Promise<void> => {
           await brake.tellAll({ orgId: ORG }, never);
-          await scene.addJob('conversation-deliver', id);
-          await scene.start(id);
+          await harness.addJob('conversation-deliver', id);
+          await harness.start(id);
         };
         for (const one of steps) {
           if (one.kind === 'tell') await tell();

@@ -10,7 +10,7 @@ import type { LlmSettings } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openScene, queueDatabase, type Scene, SECRET } from '../testing/scene.js';
+import { ORG, openHarness, queueDatabase, type Harness, SECRET } from '../testing/harness.js';
 import { routeOf } from './conversation-models.js';
 
 /** The real gateway, as its process: it is an application of its own. */
@@ -26,10 +26,10 @@ interface Given {
   readonly maxOutputTokens?: number;
 }
 
-async function keep(scene: Scene, name: string, { org = ORG, model, key, baseUrl, temperature, maxOutputTokens }: Given): Promise<void> {
+async function keep(harness: Harness, name: string, { org = ORG, model, key, baseUrl, temperature, maxOutputTokens }: Given): Promise<void> {
   const id = `llm_${randomUUID()}`;
-  const sealed = key === undefined ? null : await scene.envelope.seal(org, key, llmKeyContext({ id, baseUrl: baseUrl ?? null }));
-  await inOrg(scene.pool, org, (client) =>
+  const sealed = key === undefined ? null : await harness.envelope.seal(org, key, llmKeyContext({ id, baseUrl: baseUrl ?? null }));
+  await inOrg(harness.pool, org, (client) =>
     client.query(
       `INSERT INTO app.llm_profile (org_id, id, name, model, base_url, temperature, max_output_tokens, sealed_api_key, key_version, created_by, created_by_label)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'u', 'u')`,
@@ -37,76 +37,76 @@ async function keep(scene: Scene, name: string, { org = ORG, model, key, baseUrl
     ),
   );
 }
-const llmOf = (scene: Scene, id: string): LlmSettings | null => scene.peers.sessions.get(id)?.sandbox?.llm ?? null;
+const llmOf = (harness: Harness, id: string): LlmSettings | null => harness.peers.sessions.get(id)?.sandbox?.llm ?? null;
 /** All that the database keeps of a conversation in words. */
-const written = async (scene: Scene, id: string): Promise<string> => JSON.stringify([await scene.log(id), await scene.row(id)]);
+const written = async (harness: Harness, id: string): Promise<string> => JSON.stringify([await harness.log(id), await harness.row(id)]);
 
 describe('the profile that a conversation names', () => {
-  let scene: Scene;
+  let harness: Harness;
   before(async () => {
-    scene = await openScene();
+    harness = await openHarness();
   });
-  after(() => scene.close());
+  after(() => harness.close());
 
   it('goes to the gateway with its key, and to the agent with its model and manner and a virtual key alone', async () => {
-    await keep(scene, 'ours', { model: 'anthropic/claude-x', key: 'sk-ours-0123456789', temperature: 0.5, maxOutputTokens: 900 });
-    const { id } = await scene.create({ model: 'profile/ours' });
-    await scene.start(id);
-    expect(scene.peers.keyRequests.at(-1)).toMatchObject({
+    await keep(harness, 'ours', { model: 'anthropic/claude-x', key: 'sk-ours-0123456789', temperature: 0.5, maxOutputTokens: 900 });
+    const { id } = await harness.create({ model: 'profile/ours' });
+    await harness.start(id);
+    expect(harness.peers.keyRequests.at(-1)).toMatchObject({
       providers: { anthropic: { apiKey: 'sk-ours-0123456789' } },
       metadata: { org_id: ORG, conversation_id: id },
     });
-    expect(llmOf(scene, id)).toMatchObject({ model: 'anthropic/claude-x', temperature: 0.5, max_output_tokens: 900, api_key: expect.stringMatching(/^sk-/) });
-    expect(JSON.stringify(llmOf(scene, id))).not.toContain('sk-ours');
-    expect(await written(scene, id)).not.toContain('sk-ours');
+    expect(llmOf(harness, id)).toMatchObject({ model: 'anthropic/claude-x', temperature: 0.5, max_output_tokens: 900, api_key: expect.stringMatching(/^sk-/) });
+    expect(JSON.stringify(llmOf(harness, id))).not.toContain('sk-ours');
+    expect(await written(harness, id)).not.toContain('sk-ours');
   });
 
   it('brings nobody’s key to a conversation that names a model of the gateway', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
-    expect(scene.peers.keyRequests.at(-1)).not.toHaveProperty('providers');
-    expect(llmOf(scene, id)).toEqual({ model: 'demo', api_key: expect.any(String), base_url: 'http://127.0.0.1:1/v1' });
+    const { id } = await harness.create();
+    await harness.start(id);
+    expect(harness.peers.keyRequests.at(-1)).not.toHaveProperty('providers');
+    expect(llmOf(harness, id)).toEqual({ model: 'demo', api_key: expect.any(String), base_url: 'http://127.0.0.1:1/v1' });
   });
 
   it('is read as it is at each start', async () => {
-    await keep(scene, 'changing', { model: 'openai/one', key: 'sk-one-0123456789' });
-    const { id } = await scene.create({ model: 'profile/changing' });
-    await scene.start(id);
-    await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET model = 'openai/two', temperature = 0 WHERE name = 'changing'"));
-    await scene.desire(id, 'rest');
-    await scene.addJob('conversation-pause', id);
-    await scene.rest(id);
-    await scene.send(id, 'go on');
-    await scene.desire(id, 'run');
-    await scene.addJob('conversation-start', id);
-    await scene.start(id);
-    expect(llmOf(scene, id)).toMatchObject({ model: 'openai/two', temperature: 0 });
+    await keep(harness, 'changing', { model: 'openai/one', key: 'sk-one-0123456789' });
+    const { id } = await harness.create({ model: 'profile/changing' });
+    await harness.start(id);
+    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET model = 'openai/two', temperature = 0 WHERE name = 'changing'"));
+    await harness.desire(id, 'rest');
+    await harness.addJob('conversation-pause', id);
+    await harness.rest(id);
+    await harness.send(id, 'go on');
+    await harness.desire(id, 'run');
+    await harness.addJob('conversation-start', id);
+    await harness.start(id);
+    expect(llmOf(harness, id)).toMatchObject({ model: 'openai/two', temperature: 0 });
   });
 
   it('that was deleted, or is another organization’s, fails the start without another try, and says which', async () => {
-    await keep(scene, 'theirs', { org: 'org_other', model: 'openai/x', key: 'sk-theirs-0123456789' });
+    await keep(harness, 'theirs', { org: 'org_other', model: 'openai/x', key: 'sk-theirs-0123456789' });
     for (const name of ['deleted', 'theirs']) {
-      const { id } = await scene.create({ model: `profile/${name}` });
-      const asked = scene.peers.keyRequests.length;
-      await scene.start(id);
-      const row = await scene.row(id);
+      const { id } = await harness.create({ model: `profile/${name}` });
+      const asked = harness.peers.keyRequests.length;
+      await harness.start(id);
+      const row = await harness.row(id);
       expect(row.startStatus).toBe('ERROR');
       expect(row.steps.at(-1)).toMatchObject({ code: 'model.profile-missing', detail: `There is no model profile "${name}" any more.` });
-      expect(scene.peers.keyRequests.length).toBe(asked);
+      expect(harness.peers.keyRequests.length).toBe(asked);
     }
   });
 
   it('whose key cannot be opened is asked of nobody, and the start is tried again', async () => {
-    await keep(scene, 'moved', { model: 'openai/x', key: 'sk-moved-0123456789', baseUrl: 'https://one.example/v1' });
-    await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET base_url = 'https://two.example/v1' WHERE name = 'moved'"));
-    const { id } = await scene.create({ model: 'profile/moved' });
-    const asked = scene.peers.keyRequests.length;
-    await scene.start(id);
-    expect((await scene.row(id)).steps.at(-1)).toMatchObject({
+    await keep(harness, 'moved', { model: 'openai/x', key: 'sk-moved-0123456789', baseUrl: 'https://one.example/v1' });
+    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET base_url = 'https://two.example/v1' WHERE name = 'moved'"));
+    const { id } = await harness.create({ model: 'profile/moved' });
+    const asked = harness.peers.keyRequests.length;
+    await harness.start(id);
+    expect((await harness.row(id)).steps.at(-1)).toMatchObject({
       state: 'running',
       detail: expect.stringContaining('The key of the model profile moved cannot be opened.'),
     });
-    expect(scene.peers.keyRequests.length).toBe(asked);
+    expect(harness.peers.keyRequests.length).toBe(asked);
   });
 
   it('is routed by its prefix, by its address, or as the gateway’s own model', () => {
@@ -124,7 +124,7 @@ describe('the profile that a conversation names', () => {
 
 describe('the profile of a conversation, through the real gateway', () => {
   let database: TestDatabase;
-  let scene: Scene;
+  let harness: Harness;
   let gateway: ChildProcess;
   let directory: string;
   let managed: ModelServer;
@@ -156,17 +156,17 @@ describe('the profile of a conversation, through the real gateway', () => {
     });
     const gatewayUrl = `http://127.0.0.1:${port}`;
     await until('the gateway is ready', async () => (await fetch(`${gatewayUrl}/ready`).catch(() => null))?.status === 200, 60_000);
-    scene = await openScene({ database, gatewayUrl });
+    harness = await openHarness({ database, gatewayUrl });
   });
   after(async () => {
     gateway?.kill('SIGKILL');
-    await scene?.close();
+    await harness?.close();
     await Promise.all([managed, first, second].map((server) => server?.close()));
     await rm(directory, { recursive: true, force: true });
   });
 
   const ask = async (id: string): Promise<number> => {
-    const llm = llmOf(scene, id);
+    const llm = llmOf(harness, id);
     const response = await fetch(`${llm?.base_url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${llm?.api_key}`, 'content-type': 'application/json' },
@@ -178,11 +178,11 @@ describe('the profile of a conversation, through the real gateway', () => {
   const keysAt = (server: ModelServer): unknown[] => server.requests.map(({ headers }) => headers['authorization']);
 
   it('each provider gets the key of the profile that names it, and nobody else’s', async () => {
-    await keep(scene, 'first', { model: 'one', key: 'sk-first-0123456789', baseUrl: first.url });
-    await keep(scene, 'second', { model: 'openai/two', key: 'sk-second-0123456789', baseUrl: second.url });
+    await keep(harness, 'first', { model: 'one', key: 'sk-first-0123456789', baseUrl: first.url });
+    await keep(harness, 'second', { model: 'openai/two', key: 'sk-second-0123456789', baseUrl: second.url });
     for (const model of ['profile/first', 'profile/second', 'gpt-4o']) {
-      const { id } = await scene.create({ model });
-      await scene.start(id);
+      const { id } = await harness.create({ model });
+      await harness.start(id);
       expect([model, await ask(id)]).toEqual([model, 200]);
     }
     expect([keysAt(first), keysAt(second), keysAt(managed)]).toEqual([

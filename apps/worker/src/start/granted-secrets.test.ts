@@ -10,21 +10,21 @@ import { grantRepository } from '@slipway/db/conversations';
 import { inOrg } from '@slipway/db/sql';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { ORG, openHarness, type Harness } from '../testing/harness.js';
 
 describe('secrets of a conversation', () => {
-  let scene: Scene;
+  let harness: Harness;
   let git: GitServer;
   let directory: string;
   before(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
     await createSampleRepository(directory, 'app.git', { '.openhands/setup.sh': 'printf %s "$SHARED" > ../shared.txt\n' });
     git = await startGitServer(directory);
-    scene = await openScene();
-    await inOrg(scene.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, 'O', 'company')", [ORG]));
+    harness = await openHarness();
+    await inOrg(harness.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, 'O', 'company')", [ORG]));
   });
   after(async () => {
-    await scene.close();
+    await harness.close();
     await git.close();
     await rm(directory, { recursive: true, force: true });
   });
@@ -38,8 +38,8 @@ describe('secrets of a conversation', () => {
   ): Promise<string> => {
     const { kind = 'variable', host = null, org = ORG } = more;
     const id = `sec_${randomUUID()}`;
-    const { bytes, keyVersion } = await scene.envelope.seal(org, value, secretContext({ kind, scope, scopeValue, name }));
-    await inOrg(scene.pool, org, (client) =>
+    const { bytes, keyVersion } = await harness.envelope.seal(org, value, secretContext({ kind, scope, scopeValue, name }));
+    await inOrg(harness.pool, org, (client) =>
       client.query(
         `INSERT INTO app.secret (id, org_id, name, kind, scope, scope_value, host, description, sealed, key_version, masked, created_by, created_by_label, updated_by, updated_by_label)
          VALUES ($1, $2, $3, $4, $5, $6, $7, 'what for', $8, $9, true, 'u', 'u', 'u', 'u')`,
@@ -48,18 +48,18 @@ describe('secrets of a conversation', () => {
     );
     return id;
   };
-  const given = (conversation: string): SandboxSecrets | null => scene.peers.sessions.get(conversation)?.sandbox?.secrets ?? null;
-  const forget = (): Promise<unknown> => inOrg(scene.pool, ORG, (client) => client.query('DELETE FROM app.secret'));
+  const given = (conversation: string): SandboxSecrets | null => harness.peers.sessions.get(conversation)?.sandbox?.secrets ?? null;
+  const forget = (): Promise<unknown> => inOrg(harness.pool, ORG, (client) => client.query('DELETE FROM app.secret'));
   const uses = async (conversation: string): Promise<unknown[]> =>
     (
-      await inOrg(scene.pool, ORG, (client) => client.query("SELECT detail FROM app.audit_entry WHERE action = 'secret.use' AND target = $1", [conversation]))
+      await inOrg(harness.pool, ORG, (client) => client.query("SELECT detail FROM app.audit_entry WHERE action = 'secret.use' AND target = $1", [conversation]))
     ).rows.map(({ detail }) => detail);
 
   it('are those whose receiver it is, the narrowest of two with one name, and nobody else’s', async () => {
     const repository = `${git.url}/app.git`;
     const key = repository.replace(/\.git$/, '');
-    const { id } = await scene.create({ repository });
-    await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.conversation SET environment = 'staging' WHERE id = $1", [id]));
+    const { id } = await harness.create({ repository });
+    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.conversation SET environment = 'staging' WHERE id = $1", [id]));
     for (const [scope, value] of [
       ['org', ''],
       ['environment', 'staging'],
@@ -80,7 +80,7 @@ describe('secrets of a conversation', () => {
     await keep('ELSE', 'org', '', 'not this one', { org: 'org_other' });
     await keep('WIDE', 'org', '', 'org token', { kind: 'git', host: 'git.example' });
     await keep('MINE', 'person', 'usr_a', 'my token', { kind: 'git', host: 'git.example' });
-    await scene.start(id);
+    await harness.start(id);
     expect(given(id)).toEqual({
       variables: {
         ORG: 'org wins',
@@ -93,21 +93,21 @@ describe('secrets of a conversation', () => {
       hosts: { SHARED: 'login.example' },
       git: [{ name: 'MINE', host: 'git.example', username: 'x-access-token', password: 'my token' }],
     });
-    const session = scene.peers.sessions.get(id);
+    const session = harness.peers.sessions.get(id);
     expect(execFileSync('cat', [path.join(session?.directory ?? '', 'shared.txt')], { encoding: 'utf8' })).toBe('for the setup script');
     expect(session?.sandbox?.conversation?.suffix).toContain('- ORG: what for');
     expect(session?.sandbox?.conversation?.suffix).not.toContain('wins');
-    expect(JSON.stringify(await scene.log(id))).not.toMatch(/wins|my token|for the setup script/);
+    expect(JSON.stringify(await harness.log(id))).not.toMatch(/wins|my token|for the setup script/);
     await forget();
   });
 
   it('are noted when they are given: in the audit by name, once a start, and on the secret itself', async () => {
     const secret = await keep('NOTED', 'org', '', 'a value of it');
-    const { id } = await scene.create();
-    await scene.start(id);
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
+    await harness.start(id);
     expect(await uses(id)).toEqual([{ names: ['NOTED'], secrets: [secret], epoch: 1 }]);
-    const { rows } = await inOrg(scene.pool, ORG, (client) => client.query('SELECT last_used_at FROM app.secret WHERE id = $1', [secret]));
+    const { rows } = await inOrg(harness.pool, ORG, (client) => client.query('SELECT last_used_at FROM app.secret WHERE id = $1', [secret]));
     expect(rows[0].last_used_at).toBeInstanceOf(Date);
     await forget();
   });
@@ -116,25 +116,25 @@ describe('secrets of a conversation', () => {
     await keep('MINE', 'person', 'usr_a', 'my own value');
     await keep('ORG', 'org', '', 'of the organization');
     const set = (value: boolean) =>
-      inOrg(scene.pool, ORG, (client) => client.query('UPDATE app.org SET settings = $2 WHERE id = $1', [ORG, JSON.stringify({ memberSecrets: value })]));
+      inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.org SET settings = $2 WHERE id = $1', [ORG, JSON.stringify({ memberSecrets: value })]));
     await set(false);
-    const { id } = await scene.create();
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
     expect(given(id)?.variables).toEqual({ ORG: 'of the organization' });
     await set(true);
     await forget();
   });
 
   it('that were deleted are gone with the next start, and a conversation without any asks its sandbox for nothing', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
     expect(given(id)).toBeNull();
     const again = async (): Promise<void> => {
-      await scene.desire(id, 'rest');
-      await scene.rest(id);
-      await scene.desire(id, 'run');
-      await scene.addJob('conversation-start', id);
-      await scene.start(id);
+      await harness.desire(id, 'rest');
+      await harness.rest(id);
+      await harness.desire(id, 'run');
+      await harness.addJob('conversation-start', id);
+      await harness.start(id);
     };
     await keep('LATER', 'org', '', 'came later on');
     await again();
@@ -146,10 +146,10 @@ describe('secrets of a conversation', () => {
 
   it('that cannot be opened end no start and let none go on without them', async () => {
     const id = await keep('BROKEN', 'org', '', 'cannot be opened');
-    await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.secret SET name = 'RENAMED' WHERE id = $1", [id]));
-    const conversation = await scene.create();
-    await scene.start(conversation.id);
-    const row = await scene.row(conversation.id);
+    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.secret SET name = 'RENAMED' WHERE id = $1", [id]));
+    const conversation = await harness.create();
+    await harness.start(conversation.id);
+    const row = await harness.row(conversation.id);
     expect(row.startStatus).not.toBe('READY');
     expect(JSON.stringify(row.steps)).toContain('The secret RENAMED cannot be opened.');
     await forget();
@@ -157,16 +157,16 @@ describe('secrets of a conversation', () => {
 
   it('are too large together in a sentence that says so', async () => {
     for (let index = 0; index < 17; index += 1) await keep(`LARGE_${index}`, 'org', '', 'x'.repeat(64 * 1024));
-    const { id } = await scene.create();
-    await scene.start(id);
-    expect((await scene.row(id)).steps.find(({ status }) => status === 'ERROR')).toMatchObject({ code: 'secret.too-large' });
+    const { id } = await harness.create();
+    await harness.start(id);
+    expect((await harness.row(id)).steps.find(({ status }) => status === 'ERROR')).toMatchObject({ code: 'secret.too-large' });
     await forget();
   });
 
   it('hold an address of ours for a repository that was granted, and no credential of its host, unless there is a secret for that host', async () => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     const connection = randomUUID();
-    await inOrg(scene.pool, ORG, async (client) => {
+    await inOrg(harness.pool, ORG, async (client) => {
       await client.query(
         `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
          VALUES ($1, $2, 'gitea', 'token', 'n', 'git.example', 'sha256', '{"ids":[],"mention":"slipway"}', '{}', 'u', 'u')`,
@@ -182,7 +182,7 @@ describe('secrets of a conversation', () => {
       await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
       await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
     });
-    await scene.start(id);
+    await harness.start(id);
     const path = `/ingest/v1/conversations/${id}/git/${connection}/acme/sho%20p`;
     expect(given(id)).toEqual({
       variables: {},
@@ -191,9 +191,9 @@ describe('secrets of a conversation', () => {
       relays: [{ repository: 'https://git.example/acme/sho p', through: `http://app-server.test${path}`, token: expect.stringMatching(/^ey/) }],
     });
     await keep('OWN', 'org', '', 'own token', { kind: 'git', host: 'git.example' });
-    await inOrg(scene.pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]));
-    await scene.addJob('conversation-start', id);
-    await scene.start(id);
+    await inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]));
+    await harness.addJob('conversation-start', id);
+    await harness.start(id);
     expect(given(id)).toMatchObject({ git: [{ name: 'OWN' }] });
     expect(given(id)?.relays).toBeUndefined();
     await forget();

@@ -1,17 +1,17 @@
 import { after, before, describe, it } from 'node:test';
 import { inOrg } from '@slipway/db/sql';
 import { expect } from 'expect';
-import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { ORG, openHarness, type Harness } from '../testing/harness.js';
 
 describe('the MCP servers of an organization', () => {
-  let scene: Scene;
+  let harness: Harness;
   before(async () => {
-    scene = await openScene();
+    harness = await openHarness();
   });
-  after(() => scene.close());
+  after(() => harness.close());
 
   const keep = (name: string, transport: string, enabled: boolean, config: object): Promise<unknown> =>
-    inOrg(scene.pool, ORG, (client) =>
+    inOrg(harness.pool, ORG, (client) =>
       client.query(
         `INSERT INTO app.mcp_server (org_id, id, name, transport, enabled, config, created_by, created_by_label) VALUES ($1, $2, $2, $3, $4, $5, 'u', 'u')`,
         [ORG, name, transport, enabled, JSON.stringify(config)],
@@ -19,9 +19,9 @@ describe('the MCP servers of an organization', () => {
     );
 
   it('reach its sandboxes with the start, with names of secrets and no value of one; those that are switched off do not', async () => {
-    const blank = await scene.create();
-    await scene.start(blank.id);
-    expect(scene.peers.sessions.get(blank.id)?.sandbox?.mcpServers).toBeNull();
+    const blank = await harness.create();
+    await harness.start(blank.id);
+    expect(harness.peers.sessions.get(blank.id)?.sandbox?.mcpServers).toBeNull();
     await keep('files', 'stdio', true, {
       command: 'npx',
       args: ['-y', 'a-server'],
@@ -33,9 +33,9 @@ describe('the MCP servers of an organization', () => {
       command: 'left over',
     });
     await keep('off', 'http', false, { url: 'https://off.example/mcp' });
-    const { id } = await scene.create();
-    await scene.start(id);
-    expect(scene.peers.sessions.get(id)?.sandbox?.mcpServers).toEqual({
+    const { id } = await harness.create();
+    await harness.start(id);
+    expect(harness.peers.sessions.get(id)?.sandbox?.mcpServers).toEqual({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
       files: { transport: 'stdio', enabled: true, command: 'npx', args: ['-y', 'a-server'], env: { TOKEN: '${SERVER_KEY}', MODE: 'quiet' } },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there

@@ -9,18 +9,18 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { openScene, type Scene } from '../testing/scene.js';
+import { openHarness, type Harness } from '../testing/harness.js';
 import { quote, repositoryName } from './workspace-script.js';
 
 describe('workspace of a repository', () => {
-  let scene: Scene;
+  let harness: Harness;
   let git: GitServer;
   let directory: string;
   let commit: string;
   const failureOf = async (repository: string, branch?: string) => {
-    const { id } = await scene.create({ repository, ...(branch === undefined ? {} : { branch }) });
-    await scene.start(id);
-    return (await scene.row(id)).steps.find((step) => step.status === 'ERROR');
+    const { id } = await harness.create({ repository, ...(branch === undefined ? {} : { branch }) });
+    await harness.start(id);
+    return (await harness.row(id)).steps.find((step) => step.status === 'ERROR');
   };
   before(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
@@ -38,25 +38,25 @@ describe('workspace of a repository', () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}.txt`, randomBytes(40_000).toString('base64')]));
     await createSampleRepository(directory, 'large.git', files);
     git = await startGitServer(directory, { privateNames: ['secret.git'] });
-    scene = await openScene({ setupTimeoutSeconds: 1 });
+    harness = await openHarness({ setupTimeoutSeconds: 1 });
   });
   after(async () => {
-    await scene.close();
+    await harness.close();
     await git.close();
     await rm(directory, { recursive: true, force: true });
   });
 
   it('is a clone of the branch, with the commit that the work begins from', async () => {
-    const { id } = await scene.create({ repository: `${git.url}/plain.git`, branch: 'main' });
-    await scene.start(id);
-    const row = await scene.row(id);
+    const { id } = await harness.create({ repository: `${git.url}/plain.git`, branch: 'main' });
+    await harness.start(id);
+    const row = await harness.row(id);
     expect({ start: row.startStatus, base: row.baseCommit, name: path.basename(row.workingDir ?? '') }).toEqual({
       start: 'READY',
       base: commit,
       name: 'plain',
     });
     expect(await readFile(path.join(row.workingDir ?? '', 'README.md'), 'utf8')).toBe('hello\n');
-    expect(scene.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
+    expect(harness.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
   });
 
   it('has the newest part of the history, and gets the rest and other branches when it is asked for', async () => {
@@ -69,9 +69,9 @@ describe('workspace of a repository', () => {
     run(made, 'push', '-q', 'origin', 'HEAD:other');
     for (let index = 0; index < 60; index += 1) run(made, 'commit', '-q', '--allow-empty', '-m', `c${index}`);
     run(made, 'push', '-q', 'origin', 'HEAD');
-    const { id } = await scene.create({ repository: `${git.url}/long.git` });
-    await scene.start(id);
-    const workspace = (await scene.row(id)).workingDir ?? '';
+    const { id } = await harness.create({ repository: `${git.url}/long.git` });
+    await harness.start(id);
+    const workspace = (await harness.row(id)).workingDir ?? '';
     expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'log', '-1', '--format=%s')]).toEqual(['50', 'c59']);
     // Not synchronously: the server is this process.
     await promisify(execFile)('git', ['-C', workspace, 'fetch', '-q', '--unshallow']);
@@ -79,9 +79,9 @@ describe('workspace of a repository', () => {
   });
 
   it('is set up once, with its hook installed and its skills told to the agent within their bound', async () => {
-    const { id } = await scene.create({ repository: `${git.url}/rich.git` });
-    await scene.start(id);
-    const row = await scene.row(id);
+    const { id } = await harness.create({ repository: `${git.url}/rich.git` });
+    await harness.start(id);
+    const row = await harness.row(id);
     const workspace = row.workingDir ?? '';
     expect(row.steps.map((step) => [step.status, step.state])).toEqual(
       [
@@ -97,7 +97,7 @@ describe('workspace of a repository', () => {
     );
     // A script that went well says what it did, too.
     expect(row.steps.find((step) => step.status === 'RUNNING_SETUP_SCRIPT')?.detail).toBe('installed 3 things');
-    const suffix = scene.peers.sessions.get(id)?.sandbox?.conversation?.suffix ?? '';
+    const suffix = harness.peers.sessions.get(id)?.sandbox?.conversation?.suffix ?? '';
     expect(suffix).toContain('Be kind.');
     expect(suffix).toContain('Skill A');
     expect(suffix.length).toBeLessThan(52_000);
@@ -105,10 +105,10 @@ describe('workspace of a repository', () => {
     expect(() => execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'no'], { stdio: 'ignore' })).toThrow();
     await rm(path.join(workspace, 'forbidden.txt'));
     execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'yes'], { stdio: 'ignore' });
-    scene.peers.loseSandbox(id);
-    await scene.send(id, 'again');
-    await scene.start(id);
-    const after = await scene.row(id);
+    harness.peers.loseSandbox(id);
+    await harness.send(id, 'again');
+    await harness.start(id);
+    const after = await harness.row(id);
     expect({ attempt: after.attempt, base: after.baseCommit }).toEqual({ attempt: 2, base: row.baseCommit });
     expect(await readFile(path.join(workspace, 'count.txt'), 'utf8')).toBe('once\n');
     expect(after.steps.find((step) => step.status === 'RUNNING_SETUP_SCRIPT')?.state).toBe('skipped');
@@ -135,22 +135,22 @@ describe('workspace of a repository', () => {
       pages.close();
     }
     execFileSync('git', ['init', '-q', '--bare', path.join(directory, 'empty.git')]);
-    const { id } = await scene.create({ repository: `${git.url}/empty.git` });
-    await scene.start(id);
-    expect((await scene.row(id)).startStatus).toBe('READY');
+    const { id } = await harness.create({ repository: `${git.url}/empty.git` });
+    await harness.start(id);
+    expect((await harness.row(id)).startStatus).toBe('READY');
   });
 
   it('that takes long says how far git is, in a few events', async () => {
     const slow = await slowServer();
     try {
-      const { id } = await scene.create({ repository: `${slow.url}/large.git` });
-      const started = scene.start(id);
-      const detail = async () => (await scene.row(id)).steps.find((step) => step.status === 'PREPARING_REPOSITORY')?.detail ?? '';
+      const { id } = await harness.create({ repository: `${slow.url}/large.git` });
+      const started = harness.start(id);
+      const detail = async () => (await harness.row(id)).steps.find((step) => step.status === 'PREPARING_REPOSITORY')?.detail ?? '';
       await until('the step says how far it is', async () => /^Receiving objects: \d+% \(\d+\/\d+\)/.test(await detail()));
       slow.goOn();
       await started;
-      const said = (await scene.log(id)).filter((event) => JSON.stringify(event).includes('PREPARING_REPOSITORY'));
-      expect([(await scene.row(id)).startStatus, said.length < 20]).toEqual(['READY', true]);
+      const said = (await harness.log(id)).filter((event) => JSON.stringify(event).includes('PREPARING_REPOSITORY'));
+      expect([(await harness.row(id)).startStatus, said.length < 20]).toEqual(['READY', true]);
     } finally {
       slow.close();
     }
@@ -164,7 +164,7 @@ describe('workspace of a repository', () => {
 
   it('that comes too slowly is repository.timeout when the time for a clone is over, and is not waited for again', async () => {
     const slow = await slowServer();
-    const impatient = await openScene({ cloneTimeoutSeconds: 2 });
+    const impatient = await openHarness({ cloneTimeoutSeconds: 2 });
     try {
       const { id } = await impatient.create({ repository: `${slow.url}/large.git` });
       for (let round = 0; round < 2; round += 1) await impatient.start(id);
@@ -183,7 +183,7 @@ describe('workspace of a repository', () => {
     const connections = new Set<Socket>();
     const silent = createServer((socket) => connections.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const impatient = await openScene({ cloneTimeoutSeconds: 1 });
+    const impatient = await openHarness({ cloneTimeoutSeconds: 1 });
     try {
       const { id } = await impatient.create({ repository: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/huge.git` });
       await impatient.start(id);
@@ -204,20 +204,20 @@ describe('workspace of a repository', () => {
 
   it('whose setup script failed is cloned anew by the next start, and never again once an agent has had it', async () => {
     await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'exit 7\n' });
-    const { id } = await scene.create({ repository: `${git.url}/corrected.git` });
-    await scene.start(id);
+    const { id } = await harness.create({ repository: `${git.url}/corrected.git` });
+    await harness.start(id);
     await rm(path.join(directory, 'corrected.git'), { recursive: true });
     await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'echo set up > made.txt\n' });
-    await scene.send(id, 'again');
-    await scene.addJob('conversation-start', id);
-    await scene.start(id);
-    const { startStatus, workingDir } = await scene.row(id);
+    await harness.send(id, 'again');
+    await harness.addJob('conversation-start', id);
+    await harness.start(id);
+    const { startStatus, workingDir } = await harness.row(id);
     expect(startStatus).toBe('READY');
     expect(await readFile(path.join(workingDir ?? '', 'made.txt'), 'utf8')).toBe('set up\n');
     await writeFile(path.join(workingDir ?? '', 'made.txt'), 'changed by the agent\n');
-    scene.peers.loseSandbox(id);
-    await scene.send(id, 'and again');
-    await scene.start(id);
+    harness.peers.loseSandbox(id);
+    await harness.send(id, 'and again');
+    await harness.start(id);
     expect(await readFile(path.join(workingDir ?? '', 'made.txt'), 'utf8')).toBe('changed by the agent\n');
   });
 

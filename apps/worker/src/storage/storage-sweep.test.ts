@@ -6,7 +6,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { saveSnapshot } from '../conversations/conversation.queries.js';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
-import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { ORG, openHarness, type Harness } from '../testing/harness.js';
 import { writeDefaultLimit } from './storage.queries.js';
 import { StorageSweep, storageGauges } from './storage-sweep.js';
 
@@ -15,24 +15,24 @@ const BLOCK = 64 * 1024;
 const logger = createLogger('storage-test', 'silent');
 
 describe('storage', () => {
-  let scene: Scene;
+  let harness: Harness;
   let owner: pg.Pool;
   let locks: ConversationLocks;
   let sweep: StorageSweep;
   const metrics = new Registry();
   before(async () => {
-    scene = await openScene();
-    owner = new pg.Pool({ connectionString: scene.database.ownerUrl, max: 2 });
-    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'storage-test', logger });
-    sweep = new StorageSweep(scene.pool, locks, logger, metrics);
-    storageGauges(scene.pool, metrics);
+    harness = await openHarness();
+    owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 2 });
+    locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'storage-test', logger });
+    sweep = new StorageSweep(harness.pool, locks, logger, metrics);
+    storageGauges(harness.pool, metrics);
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO NOTHING`, [ORG]);
   });
   after(async () => {
     await sweep?.close();
     await locks?.close();
     await owner?.end();
-    await scene?.close();
+    await harness?.close();
   });
 
   const counts = async (id: string) =>
@@ -49,8 +49,8 @@ describe('storage', () => {
   const settleAgain = (): Promise<unknown> => owner.query(`UPDATE app.org_storage SET counted_at = now() - interval '1 hour'`);
 
   it('counts rows of before there were counts, corrects what somebody changed by hand, and finds nothing the second time', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
     await owner.query('UPDATE app.conversation SET log_bytes = 7, granted_bytes = 0 WHERE id = $1', [id]);
     await owner.query('INSERT INTO app.org_storage (org_id, used_bytes) VALUES ($1, 5000000) ON CONFLICT (org_id) DO UPDATE SET used_bytes = 5000000', [ORG]);
     await settleAgain();
@@ -67,17 +67,17 @@ describe('storage', () => {
   });
 
   it('is counted for a snapshot as it grows and shrinks, which without room is replaced by a note of why', async () => {
-    const { id } = await scene.create();
+    const { id } = await harness.create();
     const [large, small] = [3 * MIB, 100].map((bytes) => ({ changes: [], patch: 'x'.repeat(bytes) }));
     if (large === undefined || small === undefined) throw new Error('two sizes');
-    expect(await saveSnapshot(scene.pool, ORG, id, large, 'ending')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, large, 'ending')).toBe(true);
     expect(await counts(id)).toMatchObject({ snapshot: 3 * MIB + 2, used: await granted() });
-    expect(await saveSnapshot(scene.pool, ORG, id, small, 'ending')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, small, 'ending')).toBe(true);
     expect(await counts(id)).toMatchObject({ snapshot: 102, used: await granted() });
     await owner.query('UPDATE app.org_storage SET limit_bytes = used_bytes WHERE org_id = $1', [ORG]);
-    expect(await saveSnapshot(scene.pool, ORG, id, large, 'ending')).toBe(false);
+    expect(await saveSnapshot(harness.pool, ORG, id, large, 'ending')).toBe(false);
     expect(await counts(id)).toMatchObject({ snapshot: 102 });
-    expect(await saveSnapshot(scene.pool, ORG, id, { changes: [], patch: 'y'.repeat(200) }, 'platform')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, { changes: [], patch: 'y'.repeat(200) }, 'platform')).toBe(true);
     await owner.query('UPDATE app.org_storage SET limit_bytes = NULL WHERE org_id = $1', [ORG]);
   });
 
@@ -93,20 +93,20 @@ describe('storage', () => {
 
   it('has the limit of the installation where the organization has none of its own; 0 is none', async () => {
     const limitOf = async (own: number | null): Promise<unknown> =>
-      (await inOrg(scene.pool, ORG, (client) => client.query<{ bytes: number | null }>('SELECT app.storage_limit($1) AS bytes', [own]))).rows[0]?.bytes;
+      (await inOrg(harness.pool, ORG, (client) => client.query<{ bytes: number | null }>('SELECT app.storage_limit($1) AS bytes', [own]))).rows[0]?.bytes;
     expect(await limitOf(null)).toBeNull();
-    await writeDefaultLimit(scene.pool, 5 * MIB);
-    await writeDefaultLimit(scene.pool, 6 * MIB);
+    await writeDefaultLimit(harness.pool, 5 * MIB);
+    await writeDefaultLimit(harness.pool, 6 * MIB);
     expect([await limitOf(null), await limitOf(MIB), await limitOf(0)]).toEqual([6 * MIB, MIB, null]);
-    await writeDefaultLimit(scene.pool, 0);
+    await writeDefaultLimit(harness.pool, 0);
     expect(await limitOf(null)).toBeNull();
   });
 
   it('is given back with a conversation that is deleted', async () => {
-    const { id } = await scene.create();
-    await scene.start(id);
+    const { id } = await harness.create();
+    await harness.start(id);
     const before = await granted();
-    await inOrg(scene.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
+    await inOrg(harness.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
     expect(await granted()).toBe(before - BLOCK);
     expect((await owner.query('SELECT used_bytes::int AS used FROM app.org_storage WHERE org_id = $1', [ORG])).rows[0]?.used).toBe(before - BLOCK);
   });

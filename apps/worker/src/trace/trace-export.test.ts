@@ -7,7 +7,7 @@ import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
 import { OtlpSender } from './otlp-sender.js';
 import { TraceExport } from './trace-export.js';
 import { TraceExportMetrics } from './trace-export-metrics.js';
@@ -60,7 +60,7 @@ function spansOf(request: Buffer): Received[] {
 }
 
 describe('the export of traces', { timeout: 120_000 }, () => {
-  let scene: Scene;
+  let harness: Harness;
   let server: Server;
   let url: string;
   /** What the receiver answers; the last one from then on. */
@@ -72,7 +72,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   let now = new Date(Date.now() + 60_000);
 
   before(async () => {
-    scene = await openScene();
+    harness = await openHarness();
     const owner = await ownerClient();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'traced', 'O', 'company')`, [ORG]);
     await owner.end();
@@ -91,11 +91,11 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   });
   after(async () => {
     server?.close();
-    await scene?.close();
+    await harness?.close();
   });
   beforeEach(async () => {
     [answers, bodies, calls, gatewayAway] = [[200], [], [], false];
-    await scene.pool.query('SELECT 1');
+    await harness.pool.query('SELECT 1');
     const owner = await ownerClient();
     await owner.query('DELETE FROM app.conversation');
     await owner.end();
@@ -103,7 +103,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
 
   async function ownerClient() {
     const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: scene.database.ownerUrl });
+    const client = new pg.Client({ connectionString: harness.database.ownerUrl });
     await client.connect();
     return client;
   }
@@ -111,7 +111,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   const exporter = (send?: (spans: Parameters<OtlpSender['send']>[0]) => Promise<void>): TraceExport => {
     const sender = new OtlpSender({ endpoint: `${url}/`, headers: { authorization: 'Basic abc' } });
     return new TraceExport({
-      pool: scene.pool,
+      pool: harness.pool,
       gateway: {
         calls: async (_org, _conversation, range) => {
           if (gatewayAway) throw new Error('the gateway is away');
@@ -179,7 +179,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   }
 
   it('sends a turn that has ended once, whole, under the trace of its message, and nothing that anybody wrote', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     const owner = await ownerClient();
     await owner.query('UPDATE app.inbox_message SET trace_id = $2 WHERE id = $1', [first, 'ab'.repeat(16)]);
     await owner.end();
@@ -199,7 +199,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   });
 
   it('waits for the end of a turn, and sends the next one alone', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     const [asked, running, ...rest] = turn(first);
     await append(id, [asked as object, running as object], 'working');
     await run();
@@ -208,7 +208,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
     await run();
     const before = received();
     expect(names()).toContain('conversation turn');
-    const second = await scene.send(id, 'more');
+    const second = await harness.send(id, 'more');
     await append(id, turn(second));
     await run();
     const later = received().slice(before.length);
@@ -217,7 +217,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   });
 
   it('sends a turn of more spans than the screen shows at once, and its calls from every page of the ledger', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     const [asked, running, ...rest] = turn(first);
     await append(id, [asked as object, running as object], 'working');
     const many = 10_200;
@@ -232,7 +232,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   });
 
   it('leaves nothing out while the receiver refuses or the gateway is away: the same spans come later', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     await append(id, turn(first));
     gatewayAway = true;
     await expect(run()).rejects.toThrow('away');
@@ -249,9 +249,9 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   });
 
   it('gives the same set of spans wherever a worker is killed', async () => {
-    const { id, message: first } = await scene.create();
+    const { id, message: first } = await harness.create();
     await append(id, turn(first));
-    const second = await scene.send(id, 'more');
+    const second = await harness.send(id, 'more');
     await append(id, turn(second));
     const key = ({ trace, id: span, parent, name }: Received): string => [trace, span, parent, name].join();
     await run();

@@ -15,7 +15,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { ConversationLog } from '../conversations/conversation-log.js';
 import { dyingPool } from '../integrations/testing/dying-pool.js';
-import { queueDatabase, SECRET } from '../testing/scene.js';
+import { queueDatabase, SECRET } from '../testing/harness.js';
 import { WebhookSending } from './webhook-sending.js';
 
 const ORG = 'org_hooks';

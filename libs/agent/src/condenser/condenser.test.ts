@@ -27,7 +27,7 @@ describe('the condenser', () => {
   });
   after(() => server.close());
 
-  function scene(script: (request: ModelRequest) => ModelTurn, output = 'x'.repeat(4_000)) {
+  function harness(script: (request: ModelRequest) => ModelTurn, output = 'x'.repeat(4_000)) {
     const from = server.requests.length;
     server.use(script);
     const log = new MemoryLog();
@@ -44,7 +44,7 @@ describe('the condenser', () => {
 
   it('keeps a long task near the limit, the first message in every prompt, and counts its own cost', async () => {
     let steps = 0;
-    const { log, ports, control, requests } = scene((request) => {
+    const { log, ports, control, requests } = harness((request) => {
       if (forSummary(request)) return { text: 'The parser is half done.' };
       steps += 1;
       return steps > 25 ? finish : terminal(`make step${steps}`);
@@ -66,7 +66,7 @@ describe('the condenser', () => {
 
   it('shortens a conversation that the model refuses as too long, and goes on', async () => {
     let refused = false;
-    const { log, ports, control } = scene((request) => {
+    const { log, ports, control } = harness((request) => {
       if (forSummary(request)) return { text: 'SUMMARY' };
       if (messagesIn(request) > 8 && !refused) {
         refused = true;
@@ -80,7 +80,7 @@ describe('the condenser', () => {
   });
 
   it('gives up as stuck when the model refuses it however short it is, and asks no more than three times', async () => {
-    const { log, ports, control, requests } = scene((request) =>
+    const { log, ports, control, requests } = harness((request) =>
       forSummary(request) ? { text: 'SUMMARY' } : messagesIn(request) > 3 || condensed ? TOO_LONG : terminal('ls'),
     );
     let condensed = false;
@@ -96,7 +96,7 @@ describe('the condenser', () => {
   });
 
   it('leaves a note with the user’s words, the plan and the files when no summary can be made', async () => {
-    const { log, ports, control } = scene((request) => (forSummary(request) ? { fault: 'status', status: 400, message: 'no' } : terminal('ls')));
+    const { log, ports, control } = harness((request) => (forSummary(request) ? { fault: 'status', status: 400, message: 'no' } : terminal('ls')));
     const plan = { toolCalls: [{ name: 'task_tracker', arguments: { command: 'plan', task_list: [{ title: 'split the lexer', status: 'in_progress' }] } }] };
     const look = { toolCalls: [{ name: 'file_editor', arguments: { command: 'view', path: '/w/lexer.ts' } }] };
     server.use([plan, look, { text: 'Which dialect?' }]);
@@ -112,7 +112,7 @@ describe('the condenser', () => {
   });
 
   it('is done when it is asked for, and the request is answered also when there is nothing to forget or it is stopped', async () => {
-    const { log, ports, control } = scene(() => ({ text: 'SUMMARY' }));
+    const { log, ports, control } = harness(() => ({ text: 'SUMMARY' }));
     const ask = (): void => void log.events.push({ id: randomUUID(), timestamp: new Date().toISOString(), source: 'environment', kind: 'CondensationRequest' });
     ask();
     expect(await condenseAsAsked(ports, SETTINGS, control.signal)).toBe(false);
@@ -135,7 +135,7 @@ describe('the condenser', () => {
   });
 
   it('answers a question beside the task, with nothing of it in the log but its cost', async () => {
-    const { log, ports, control } = scene(() => terminal('ls'));
+    const { log, ports, control } = harness(() => terminal('ls'));
     server.use([terminal('ls'), finish]);
     await runAgent(ports, SETTINGS, control);
     const before = log.outline;

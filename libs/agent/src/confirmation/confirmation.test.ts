@@ -22,7 +22,7 @@ describe('asking before acting', () => {
   });
   after(() => server.close());
 
-  function scene(script: ModelScript) {
+  function harness(script: ModelScript) {
     server.use(script);
     const log = new MemoryLog();
     log.say('do it');
@@ -57,7 +57,7 @@ describe('asking before acting', () => {
   };
 
   it('carries out nothing of an answer before the person says yes, then all of it, in order', async () => {
-    const { log, ports, executed } = scene([{ toolCalls: [run('one'), run('two')] }, FINISH]);
+    const { log, ports, executed } = harness([{ toolCalls: [run('one'), run('two')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     expect(await runAgent(ports, settings, control())).toBe('waiting');
     expect([executed, pendingActions(log.events).length, log.outline.at(-1)]).toEqual([[], 2, 'execution_status=waiting_for_confirmation']);
@@ -67,7 +67,7 @@ describe('asking before acting', () => {
   });
 
   it('takes no run for a yes, however often it is started', async () => {
-    const { log, ports, executed } = scene([{ toolCalls: [run('one'), run('two')] }, FINISH]);
+    const { log, ports, executed } = harness([{ toolCalls: [run('one'), run('two')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     for (const _again of [1, 2, 3]) expect(await runAgent(ports, settings, control())).toBe('waiting');
     accept(log, (id, index) => (index === 0 ? id : crypto.randomUUID()));
@@ -76,7 +76,7 @@ describe('asking before acting', () => {
   });
 
   it('tells the model why a call was rejected, and it goes on from there', async () => {
-    const { log, ports, executed } = scene([{ toolCalls: [run('rm -rf build')] }, FINISH]);
+    const { log, ports, executed } = harness([{ toolCalls: [run('rm -rf build')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     await runAgent(ports, settings, control());
     reject(log, 'keep the build');
@@ -87,7 +87,7 @@ describe('asking before acting', () => {
   });
 
   it('asks for what is risky, says why in the log, and lets the rest through', async () => {
-    const { log, ports, executed } = scene([{ toolCalls: [run('ls')] }, { toolCalls: [run('git push --force')] }]);
+    const { log, ports, executed } = harness([{ toolCalls: [run('ls')] }, { toolCalls: [run('git push --force')] }]);
     const confirmation: ConfirmationSettings = {
       policy: { kind: 'ConfirmRisky', threshold: 'HIGH', confirm_unknown: false },
       analyzer: { kind: 'PatternSecurityAnalyzer' },
@@ -102,18 +102,18 @@ describe('asking before acting', () => {
   });
 
   it('never asks for a thought, a plan or the end of the work', async () => {
-    const { ports } = scene([{ toolCalls: [{ name: 'think', arguments: { thought: 'so' } }] }, FINISH]);
+    const { ports } = harness([{ toolCalls: [{ name: 'think', arguments: { thought: 'so' } }] }, FINISH]);
     expect(await runAgent(ports, { ...SETTINGS, confirmation: ALWAYS }, control())).toBe('finished');
   });
 
   it('answers at once a call that cannot be read, and still waits for the others', async () => {
-    const { log, ports } = scene([{ toolCalls: [{ name: 'nonsense', arguments: {} }, run('one')] }, FINISH]);
+    const { log, ports } = harness([{ toolCalls: [{ name: 'nonsense', arguments: {} }, run('one')] }, FINISH]);
     expect(await runAgent(ports, { ...SETTINGS, confirmation: ALWAYS }, control())).toBe('waiting');
     expect([pendingActions(log.events).length, log.events.filter((event) => event.kind === 'AgentErrorEvent').length]).toEqual([1, 1]);
   });
 
   it('knows an answer that came while no sandbox heard it', async () => {
-    const { log, ports } = scene([{ toolCalls: [run('one')] }]);
+    const { log, ports } = harness([{ toolCalls: [run('one')] }]);
     await runAgent(ports, { ...SETTINGS, confirmation: ALWAYS }, control());
     expect(isAcceptedAndPending(log.events)).toBe(false);
     const answered = (accepted: boolean, ids: string[]): ConversationEvent[] => [

@@ -44,7 +44,7 @@ describe('hooks', () => {
   });
   after(() => server.close());
 
-  function scene(script: readonly ModelTurn[], config: object) {
+  function harness(script: readonly ModelTurn[], config: object) {
     server.use(script);
     const log = new MemoryLog();
     log.say('do it');
@@ -65,7 +65,9 @@ describe('hooks', () => {
 
   it('refuse a tool before it runs, with their reason for the model, by the names of Claude Code too', async () => {
     const check = `jq() { grep -o '"command":"[^"]*"' ; }; input=$(cat); case "$input" in *'rm -rf'*) echo "never delete: $(printf %s "$input" | grep -o '"hook_event_name":"[A-Za-z]*"')" >&2; exit 2;; esac`;
-    const { log, ran, ports, control, events } = scene([terminal('rm -rf /w'), terminal('ls'), finish], { hooks: { PreToolUse: command(check, 'Bash|Edit') } });
+    const { log, ran, ports, control, events } = harness([terminal('rm -rf /w'), terminal('ls'), finish], {
+      hooks: { PreToolUse: command(check, 'Bash|Edit') },
+    });
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['ls']);
     expect(log.events.find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
@@ -80,7 +82,7 @@ describe('hooks', () => {
   });
 
   it('with a matcher that would take for ever are run, and hold up nothing', async () => {
-    const { ran, ports, control, events } = scene([terminal('ls'), finish], {
+    const { ran, ports, control, events } = harness([terminal('ls'), finish], {
       // On `terminal` the first goes through more ways than there is time for; the second is an ordinary expression, the third another tool's.
       hooks: { PreToolUse: [...command('true', '((((((([a-z]*)*)*)*)*)*)*)*-'), ...command('true', 't.*l'), ...command('true', 'Edit.*')] },
     });
@@ -95,7 +97,7 @@ describe('hooks', () => {
   });
 
   it('say to the model what they think of an answer', async () => {
-    const { log, ports, control } = scene([terminal('make'), finish], {
+    const { log, ports, control } = harness([terminal('make'), finish], {
       post_tool_use: command(`grep -q '"tool_response"' && echo '{"decision":"block","reason":"run the linter"}'`, 'terminal'),
     });
     await runAgent(ports, SETTINGS, control);
@@ -106,7 +108,7 @@ describe('hooks', () => {
   });
 
   it('refuse a message, which the model then never sees, and add to another', async () => {
-    const { log, ports, control } = scene([finish], {
+    const { log, ports, control } = harness([finish], {
       user_prompt_submit: command(`if grep -q 'do it'; then echo 'not like this' >&2; exit 2; else echo 'The branch is main.'; fi`),
     });
     const asked = server.requests.length;
@@ -120,7 +122,7 @@ describe('hooks', () => {
   });
 
   it('speak once at the beginning, and keep the agent at work until they are content, within bounds', async () => {
-    const { log, ports, control, events } = scene(
+    const { log, ports, control, events } = harness(
       Array.from({ length: 10 }, () => finish),
       { session_start: command('echo welcome'), stop: command(`echo 'tests are red' >&2; exit 2`) },
     );
@@ -134,7 +136,7 @@ describe('hooks', () => {
   });
 
   it('do not stop the work when they fail, cannot be run or take too long, and the log says so', async () => {
-    const { ran, ports, control, events } = scene([terminal('ls'), finish], {
+    const { ran, ports, control, events } = harness([terminal('ls'), finish], {
       pre_tool_use: [...command('exit 1'), ...command('sleep 1e6', '*', { timeout: 0.05 }), ...command('true', '[')],
     });
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
@@ -143,7 +145,7 @@ describe('hooks', () => {
       [false, 1, true],
       [false, -1, false],
     ]);
-    const away = scene([terminal('ls'), finish], { pre_tool_use: command('true') });
+    const away = harness([terminal('ls'), finish], { pre_tool_use: command('true') });
     const broken = { ...away.ports.hooks, run: () => Promise.reject(new SlipwayError('sandbox.tool-unavailable', 'The tool process is away.')) };
     expect(await runAgent({ ...away.ports, hooks: broken }, SETTINGS, away.control)).toBe('finished');
     expect(away.events()[0]).toMatchObject({ success: false, blocked: false, error: 'The tool process is away.' });
@@ -158,7 +160,7 @@ describe('hooks', () => {
       { text: 'I cannot say.' },
       finish,
     ];
-    const { log, ran, ports, control, events } = scene(answers, { hooks: { PreToolUse: prompt('Is this harmless? $ARGUMENTS') } });
+    const { log, ran, ports, control, events } = harness(answers, { hooks: { PreToolUse: prompt('Is this harmless? $ARGUMENTS') } });
     const from = server.requests.length;
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['git status']);
@@ -188,14 +190,14 @@ describe('hooks', () => {
         },
       ],
     };
-    const { ran, ports, control, events } = scene([terminal('ls'), { fault: 'hang' }, finish], hooks);
+    const { ran, ports, control, events } = harness([terminal('ls'), { fault: 'hang' }, finish], hooks);
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['ls']);
     expect(events()).toMatchObject([{ success: false, blocked: false, error: expect.stringContaining('did not answer the hook within 0.2 s') }]);
   });
 
   it('are interrupted like everything else', async () => {
-    const { log, ports, control } = scene([terminal('ls'), finish], { pre_tool_use: command('sleep 1e6') });
+    const { log, ports, control } = harness([terminal('ls'), finish], { pre_tool_use: command('sleep 1e6') });
     const run = runAgent(ports, SETTINGS, control);
     await until('the action', () => log.outline.includes('ActionEvent'));
     control.stop.abort(new Error('stop'));

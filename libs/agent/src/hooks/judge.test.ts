@@ -20,7 +20,7 @@ describe('a hook of type agent', () => {
   });
   after(() => server.close());
 
-  function scene(parent: ModelTurn[], judgeSays: (request: ModelRequest) => ModelTurn, hook: object, settings = SETTINGS) {
+  function harness(parent: ModelTurn[], judgeSays: (request: ModelRequest) => ModelTurn, hook: object, settings = SETTINGS) {
     const from = server.requests.length;
     server.use((request) => (ofJudge(request) ? judgeSays(request) : (parent.shift() ?? finish())));
     const log = new MemoryLog();
@@ -46,7 +46,7 @@ describe('a hook of type agent', () => {
   }
 
   it('looks at files, and its no refuses the call with its reason; nothing of its steps is in the context of the agent', async () => {
-    const { run, log, executed, events, judged, commands, ports } = scene(
+    const { run, log, executed, events, judged, commands, ports } = harness(
       [terminal('git push --force'), finish()],
       (request) =>
         answersIn(request) === 0
@@ -69,7 +69,7 @@ describe('a hook of type agent', () => {
   });
 
   it('has no tool that changes anything, whatever it names or tries, and is asked about by no hook itself', async () => {
-    const { run, executed, judged, commands } = scene(
+    const { run, executed, judged, commands } = harness(
       [terminal('make'), finish()],
       (request) =>
         [terminal('rm -rf /w'), call('file_editor', { command: 'create', path: '/w/x', file_text: 'x' })][answersIn(request)] ??
@@ -92,7 +92,7 @@ describe('a hook of type agent', () => {
       [{ prompt: 'Fine?', timeout: 0.3 }, (): ModelTurn => ({ fault: 'hang' }), 'within 0.3 s'],
       [{ prompt: 'Fine?' }, (): ModelTurn => ({ fault: 'status', status: 401 }), 'came to no judgement'],
     ] as const) {
-      const { run, events, commands } = scene([terminal('ls'), finish()], says, hook);
+      const { run, events, commands } = harness([terminal('ls'), finish()], says, hook);
       expect(await run()).toBe('finished');
       expect(commands()).toEqual(['ls']);
       expect(events()).toMatchObject([{ success: false, blocked: false, error: expect.stringContaining(words) }]);
@@ -100,7 +100,7 @@ describe('a hook of type agent', () => {
   });
 
   it('works on the budget of the conversation, and not beyond it', async () => {
-    const { run, ports, judged } = scene(
+    const { run, ports, judged } = harness(
       [terminal('ls'), finish()],
       (request) => call('glob', { pattern: `${answersIn(request)}` }),
       { prompt: 'Fine?', max_iterations: 50 },
@@ -112,7 +112,7 @@ describe('a hook of type agent', () => {
   });
 
   it('is interrupted with the run', async () => {
-    const { run, log, stop, judged } = scene([terminal('ls'), finish()], () => ({ fault: 'hang' }), { prompt: 'Fine?' });
+    const { run, log, stop, judged } = harness([terminal('ls'), finish()], () => ({ fault: 'hang' }), { prompt: 'Fine?' });
     const running = run();
     await until('the judge to think', () => judged().length === 1);
     stop.stop.abort(new Error('stop'));

@@ -25,7 +25,7 @@ describe('sub-agents with names', () => {
   });
   after(() => server.close());
 
-  function scene(parent: ModelTurn[], sub: (request: ModelRequest) => ModelTurn, settings = SETTINGS) {
+  function harness(parent: ModelTurn[], sub: (request: ModelRequest) => ModelTurn, settings = SETTINGS) {
     const from = server.requests.length;
     server.use((request) => (ofSub(request) ? sub(request) : (parent.shift() ?? finish('all done'))));
     const log = new MemoryLog();
@@ -47,7 +47,7 @@ describe('sub-agents with names', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const gate = Promise.withResolvers<void>();
     const begun = new Set<string>();
-    const { ports, log, executed, results, text, requests, stop } = scene(
+    const { ports, log, executed, results, text, requests, stop } = harness(
       [spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, `do ${id}`])))],
       (request) => (answersIn(request) === 0 ? call('terminal', { command: `echo ${asksOf(request)[0]}` }) : finish(`${asksOf(request)[0]} is done`)),
     );
@@ -85,7 +85,7 @@ describe('sub-agents with names', () => {
 
   it('have a terminal each whatever their names are: in another script, long, or alike but for a sign', async () => {
     const ids = ['前端', '后端', 'a b', 'a.b', `${'long '.repeat(11)}1`];
-    const { run, executed } = scene([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
+    const { run, executed } = harness([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
       answersIn(request) === 0 ? call('terminal', { command: 'pwd' }) : finish('done'),
     );
     expect(await run()).toBe('finished');
@@ -95,7 +95,7 @@ describe('sub-agents with names', () => {
   });
 
   it('keep what they know for their next task, and begin anew when they are spawned again', async () => {
-    const { run, requests, text } = scene(
+    const { run, requests, text } = harness(
       [
         spawn(['scout']),
         delegate({ scout: 'first' }),
@@ -111,7 +111,7 @@ describe('sub-agents with names', () => {
   });
 
   it('are known to whoever reads the log: another life of the sandbox gives them tasks without spawning, and what was broken off has an answer', async () => {
-    const { ports, log, stop } = scene([spawn(['scout']), delegate({ scout: 'look' })], (request) =>
+    const { ports, log, stop } = harness([spawn(['scout']), delegate({ scout: 'look' })], (request) =>
       answersIn(request) === 0 ? call('terminal', { command: 'ls' }) : { fault: 'hang' },
     );
     const cut = new Error('the process died');
@@ -130,7 +130,7 @@ describe('sub-agents with names', () => {
 
   it('that fail are told of in words, and keep no other from its work', async () => {
     const failing = new Set(['model', 'steps']);
-    const { ports, run, results, text } = scene(
+    const { ports, run, results, text } = harness(
       [spawn(['model', 'steps', 'good'], { agent_types: ['', 'general-purpose'] }), delegate({ model: 'm', steps: 's', good: 'g' })],
       (request) => {
         const [asked] = asksOf(request);
@@ -155,7 +155,7 @@ describe('sub-agents with names', () => {
 
   it('stop together at the budget of the conversation, with less than one call each beyond it', async () => {
     const ids = ['a', 'b', 'c'];
-    const { ports, stop, log, results } = scene([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
+    const { ports, stop, log, results } = harness([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
       call('terminal', { command: `echo ${answersIn(request)}` }),
     );
     const dear = { ...ports, costOf: () => 0.1 };
@@ -171,7 +171,7 @@ describe('sub-agents with names', () => {
   });
 
   it('are all stopped with their parent, and the log says how they can go on', async () => {
-    const { log, run, stop, requests } = scene([spawn(['a', 'b', 'c']), delegate({ a: '1', b: '2', c: '3' })], () => ({ fault: 'hang' }));
+    const { log, run, stop, requests } = harness([spawn(['a', 'b', 'c']), delegate({ a: '1', b: '2', c: '3' })], () => ({ fault: 'hang' }));
     const running = run();
     await until('all three to think', () => requests().filter(ofSub).length === 3);
     stop.stop.abort(new Error('stop'));
@@ -185,7 +185,7 @@ describe('sub-agents with names', () => {
 
   it('share the one browser in turn: the first that uses it has it until its task has ended', async () => {
     const used = Promise.withResolvers<void>();
-    const { ports, stop, text, requests } = scene([spawn(['a', 'b']), delegate({ a: 'browse', b: 'browse too' }), delegate({ b: 'now you' })], (request) =>
+    const { ports, stop, text, requests } = harness([spawn(['a', 'b']), delegate({ a: 'browse', b: 'browse too' }), delegate({ b: 'now you' })], (request) =>
       answersIn(request) === 0 || (asksOf(request).length > 1 && answersIn(request) < 3) ? call('browser_navigate', { url: 'http://a.test' }) : finish('seen'),
     );
     const late: typeof ports = {
@@ -217,7 +217,7 @@ describe('sub-agents with names', () => {
   ];
   for (const [what, args, words] of WRONG)
     it(`are not made or asked by a call that names ${what}: its answer says so, and the agent goes on`, async () => {
-      const { run, results, text, requests } = scene([call('delegate', args)], () => finish('never'));
+      const { run, results, text, requests } = harness([call('delegate', args)], () => finish('never'));
       expect(await run()).toBe('finished');
       expect(results()[0]?.observation.is_error).toBe(true);
       expect(text(0)).toContain(words);

@@ -25,7 +25,7 @@ describe('a sub-agent', () => {
   after(() => server.close());
 
   /** Two scripts: what the parent's model answers, and what a sub-agent's does. */
-  function scene(parent: ModelTurn[], sub: (request: ModelRequest, number: number) => ModelTurn, output = 'SECRET OF THE SUB-AGENT') {
+  function harness(parent: ModelTurn[], sub: (request: ModelRequest, number: number) => ModelTurn, output = 'SECRET OF THE SUB-AGENT') {
     const from = server.requests.length;
     let asked = 0;
     server.use((request) => {
@@ -42,7 +42,7 @@ describe('a sub-agent', () => {
   const textOf = (event: EventOf<'ObservationEvent'> | undefined): string => JSON.stringify(event?.observation.content);
 
   it('works with a context of its own, and only its report comes back', async () => {
-    const { log, ports, control, results, requests } = scene([{ toolCalls: [task('count the files')] }], (_request, number) =>
+    const { log, ports, control, results, requests } = harness([{ toolCalls: [task('count the files')] }], (_request, number) =>
       number === 1 ? terminal('ls | wc -l') : finish('There are 7 files.'),
     );
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
@@ -62,7 +62,7 @@ describe('a sub-agent', () => {
   });
 
   it('is seen to work: what its command prints goes out while it runs, under the id of its call, and its own words do not', async () => {
-    const { log, ports, control } = scene([{ toolCalls: [task('count')] }], (_request, number) =>
+    const { log, ports, control } = harness([{ toolCalls: [task('count')] }], (_request, number) =>
       number === 1 ? { ...terminal('seq 3'), text: 'I count.' } : finish('3'),
     );
     const deltas: StreamingDelta[] = [];
@@ -84,7 +84,7 @@ describe('a sub-agent', () => {
   });
 
   it('that used its steps says so, and goes on with what it knows when it is resumed', async () => {
-    const { ports, control, results, log, requests } = scene([{ toolCalls: [task('dig', { subagent_type: 'digger' })] }], (_request, number) =>
+    const { ports, control, results, log, requests } = harness([{ toolCalls: [task('dig', { subagent_type: 'digger' })] }], (_request, number) =>
       number <= 2 ? terminal(`dig ${number}`) : finish('deep enough'),
     );
     const digger = { name: 'digger', description: 'Digs.', tools: ['terminal'], system_prompt: 'You dig.', max_iteration_per_run: 2 };
@@ -106,13 +106,13 @@ describe('a sub-agent', () => {
   });
 
   it('of an unknown kind is an error for the parent, with the kinds that there are', async () => {
-    const { ports, control, results } = scene([{ toolCalls: [task('x', { subagent_type: 'wizard' })] }], () => finish('never'));
+    const { ports, control, results } = harness([{ toolCalls: [task('x', { subagent_type: 'wizard' })] }], () => finish('never'));
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(textOf(results()[0])).toContain('general-purpose, explore');
   });
 
   it('is stopped with its parent, in its own log too', async () => {
-    const { log, ports, control } = scene([{ toolCalls: [task('wait')] }], () => ({ fault: 'hang' }));
+    const { log, ports, control } = harness([{ toolCalls: [task('wait')] }], () => ({ fault: 'hang' }));
     const asked = server.requests.length;
     const run = runAgent(ports, SETTINGS, control);
     await until('the sub-agent to think', () => server.requests.slice(asked).some(ofSub));
@@ -122,7 +122,7 @@ describe('a sub-agent', () => {
   });
 
   it('is refused what would need a person, and goes on without it', async () => {
-    const { log, ports, control, results, requests } = scene([{ toolCalls: [task('clean up')] }], (_request, number) =>
+    const { log, ports, control, results, requests } = harness([{ toolCalls: [task('clean up')] }], (_request, number) =>
       number === 1 ? terminal('rm -rf /w') : finish('It needs a person.'),
     );
     const asking = { ...SETTINGS, confirmation: { ...SETTINGS.confirmation, policy: { kind: 'AlwaysConfirm' as const } } };
@@ -139,7 +139,7 @@ describe('a sub-agent', () => {
     let most = 0;
     let now = 0;
     const gate = Promise.withResolvers<void>();
-    const { ports, control, results } = scene([{ toolCalls: [task('a', { subagent_type: 'explore' }), task('b', { subagent_type: 'explore' })] }], () => ({
+    const { ports, control, results } = harness([{ toolCalls: [task('a', { subagent_type: 'explore' }), task('b', { subagent_type: 'explore' })] }], () => ({
       text: 'seen',
     }));
     const beside = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { buildPrograms, builtPrograms, lackForBuilding } from './build/build.js';
+import { buildPrograms, builtPrograms, missingForBuilding } from './build/build.js';
 import { findProgram } from './find-program.js';
 import { givenKubeconfig, openGivenCluster } from './given-cluster.js';
 import { canRunKind, openKindCluster } from './kind-cluster.js';
@@ -29,30 +29,30 @@ export async function openTestCluster(options: TestClusterOptions = {}): Promise
 
 /** One of its own, whatever else the machine has: for tests that break it. @throws as `openTestCluster`. */
 export async function openBuiltCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const lack = await lackForBuiltCluster();
+  const lack = await missingForBuiltCluster();
   if (lack !== null) throw new ClusterUnavailable(lack);
   const say = options.say ?? ((line: string) => void process.stderr.write(`${line}\n`));
   return openLabCluster(await buildPrograms(say, options.signal), options);
 }
 
 /** Why no cluster can be had here, as one sentence; `null` when one can. Takes some seconds at most and builds nothing. */
-export async function lackForTestCluster(): Promise<string | null> {
+export async function missingForTestCluster(): Promise<string | null> {
   if (givenKubeconfig() !== null || (await canRunKind())) return null;
-  return lackForBuiltCluster();
+  return missingForBuiltCluster();
 }
 
 /** Why none of its own can be had here, as one sentence; `null` when it can. */
-export async function lackForBuiltCluster(): Promise<string | null> {
-  const lack = (await lackForRunning()) ?? ((await builtPrograms()) === null ? await lackForBuilding() : null);
+export async function missingForBuiltCluster(): Promise<string | null> {
+  const lack = (await missingForRunning()) ?? ((await builtPrograms()) === null ? await missingForBuilding() : null);
   return lack === null ? null : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${lack}.`;
 }
 
 /**
- * Does everything that takes minutes, so that the tests themselves need not. @returns the sentence of `lackForTestCluster`.
+ * Does everything that takes minutes, so that the tests themselves need not. @returns the sentence of `missingForTestCluster`.
  * @throws Error when it can be built and the build fails.
  */
 export async function prepareTestCluster(say: (line: string) => void, signal?: AbortSignal): Promise<string | null> {
-  const lack = await lackForTestCluster();
+  const lack = await missingForTestCluster();
   if (lack === null && givenKubeconfig() === null && !(await canRunKind())) await buildPrograms(say, signal);
   return lack;
 }
@@ -63,7 +63,7 @@ export async function echoArchive(): Promise<string> {
 }
 
 /** What running a built cluster lacks. */
-async function lackForRunning(): Promise<string | null> {
+async function missingForRunning(): Promise<string | null> {
   if (process.platform !== 'linux') return `one of its own needs Linux, and this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'one of its own needs root';
   for (const [program, debianPackage] of [

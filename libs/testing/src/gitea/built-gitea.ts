@@ -17,7 +17,7 @@ export class GiteaUnavailable extends Error {
 }
 
 /** What `prepareGitea` lacks, as one sentence; `null` when it is built or can be. */
-export async function lackForGitea(): Promise<string | null> {
+export async function missingForGitea(): Promise<string | null> {
   if (process.platform === 'win32') return 'Gitea is started here on Linux and macOS only.';
   if (existsSync(await programsFolder())) return null;
   const go = findGo();
@@ -34,7 +34,7 @@ export async function lackForGitea(): Promise<string | null> {
 export async function prepareGitea(say: (line: string) => void = () => {}, signal?: AbortSignal): Promise<string> {
   const folder = await programsFolder();
   if (existsSync(folder)) return folder;
-  const lack = await lackForGitea();
+  const lack = await missingForGitea();
   const go = findGo();
   if (lack !== null || go === null) throw new GiteaUnavailable(lack ?? 'Go is missing.');
   const make = async (making: string): Promise<void> => {

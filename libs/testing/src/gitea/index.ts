@@ -1,4 +1,4 @@
-export { GiteaUnavailable, lackForGitea, prepareGitea } from './built-gitea.js';
+export { GiteaUnavailable, missingForGitea, prepareGitea } from './built-gitea.js';
 export { GiteaRefusal } from './gitea-api.js';
 export { prepareGiteaPages } from './gitea-pages.js';
 export { type GiteaOAuth2Application, GiteaPerson, type GiteaUser, type NewRepository } from './gitea-person.js';

@@ -29,7 +29,7 @@ const folder = (): string =>
   path.join(process.env['SLIPWAY_HELM_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/helm'), `${HELM_VERSION}-unittest-${HELM_UNITTEST_VERSION}`);
 
 /** What `openHelm` lacks, as one sentence; `null` when it can be tried, or is built. */
-export function lackForHelm(): string | null {
+export function missingForHelm(): string | null {
   if (existsSync(folder()) || findGo() !== null) return null;
   return 'Helm is built from its Go modules, which needs Go 1.26 on the PATH, and there is none.';
 }
@@ -45,7 +45,7 @@ export async function openHelm({ say = () => {}, signal }: OpenHelmOptions = {})
   const programs = { helm: path.join(place, 'helm'), unittest: path.join(place, 'helm-unittest') };
   if (existsSync(place)) return programs;
   const go = findGo();
-  if (go === null) throw new HelmUnavailable(lackForHelm() ?? 'Go is missing.');
+  if (go === null) throw new HelmUnavailable(missingForHelm() ?? 'Go is missing.');
   const make = async (making: string): Promise<void> => {
     const flags = ['-trimpath', '-ldflags', `-s -w -X helm.sh/helm/v4/internal/version.version=v${HELM_VERSION}`];
     say(`helm: building ${HELM_VERSION} …`);

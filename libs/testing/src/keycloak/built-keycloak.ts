@@ -28,7 +28,7 @@ const place = (): string =>
   path.join(process.env['SLIPWAY_KEYCLOAK_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/keycloak'), `${KEYCLOAK_VERSION}-${BUILD}`);
 
 /** What `buildKeycloak` lacks, as one sentence; `null` when it can be tried, or is built. */
-function lackForKeycloak(): string | null {
+function missingForKeycloak(): string | null {
   if (findJava(OLDEST_JAVA) === null)
     return `Keycloak runs on Java ${OLDEST_JAVA} or newer, and none is in JAVA_HOME or on the PATH: apt-get install openjdk-17-jre-headless.`;
   if (existsSync(place()) || findProgram('mvn', []) !== null) return null;
@@ -42,7 +42,7 @@ function lackForKeycloak(): string | null {
  * @throws KeycloakUnavailable when Java or Maven is missing, or the download fails.
  */
 export async function buildKeycloak(say: (line: string) => void, signal?: AbortSignal): Promise<BuiltKeycloak> {
-  const lack = lackForKeycloak();
+  const lack = missingForKeycloak();
   const java = findJava(OLDEST_JAVA);
   if (lack !== null || java === null) throw new KeycloakUnavailable(lack ?? 'Java is missing.');
   const folder = place();

@@ -118,7 +118,7 @@ describe('buttons in Slack', { timeout: 180_000 }, () => {
     ).rows.map(({ action, actor_id }) => [action, actor_id]);
 
   it('approve for the linked user, at the sandbox, and in the audit under their name', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id, ts, of } = await waiting(sandbox);
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('done approved');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/events/respond_to_confirmation`]);
@@ -137,7 +137,7 @@ describe('buttons in Slack', { timeout: 180_000 }, () => {
   });
 
   it('stop the agent at its sandbox', async () => {
-    const sandbox = await app.standIn(() => ({ status: 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id, ts } = await waiting(sandbox);
     expect(await press({ ts, kind: 'stop' })).toBe('done run-stopped');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
@@ -213,7 +213,7 @@ describe('buttons in Slack', { timeout: 180_000 }, () => {
 
   it('repeat what a sandbox did not take, and give up what is late', async () => {
     let away = true;
-    const sandbox = await app.standIn(() => ({ status: away ? 500 : 200 }));
+    const sandbox = await app.fakeSandbox(() => ({ status: away ? 500 : 200 }));
     const { id, ts, of } = await waiting(sandbox);
     expect(await deliver({ ts, kind: 'approve', of, trigger: `late-${id}` })).toBe(200);
     const { rows } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE delivery_id = $1', [`late-${id}`]);

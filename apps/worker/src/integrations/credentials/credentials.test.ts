@@ -14,7 +14,7 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { CredentialRevocation } from './credential-revocation.js';
 import { CredentialSweep } from './credential-sweep.js';

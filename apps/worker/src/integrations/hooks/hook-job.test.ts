@@ -14,7 +14,7 @@ import type { TestDatabase } from '@slipway/testing';
 import { DEVELOPER, type GitLabProject, type GitLabUser, MAINTAINER, ScriptedGitLab } from '@slipway/testing/gitlab';
 import { expect } from 'expect';
 import pg from 'pg';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { HookJob } from './hook-job.js';
 import { HookSelection } from './hook-selection.js';

@@ -16,7 +16,7 @@ import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls, connectWith } from '../connection-calls.js';
 import { DeliveryReader } from '../delivery-reader.js';
 import { IntegrationDelivery } from '../integration-delivery.js';

@@ -13,7 +13,7 @@ import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
 import { ConversationLog } from '../../conversations/conversation-log.js';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { wantAnswer, wantSeen } from '../answers/answers.queries.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answer.js';
 import { wantReplies } from '../answers/replies.queries.js';

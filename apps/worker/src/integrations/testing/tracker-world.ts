@@ -17,7 +17,7 @@ import { type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
 import { ConversationLog } from '../../conversations/conversation-log.js';
 import { LlmGatewayClient } from '../../peers/llm-gateway.client.js';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { Acts } from '../acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answer.js';
 import { RepositoryChoices } from '../choice/repository-choices.js';

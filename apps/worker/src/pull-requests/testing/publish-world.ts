@@ -24,7 +24,7 @@ import { IntegrationDelivery } from '../../integrations/integration-delivery.js'
 import { ThreadReader } from '../../integrations/thread-context.js';
 import type { LlmGatewayClient } from '../../peers/llm-gateway.client.js';
 import type { StartSteps } from '../../start/start-steps.js';
-import { queueDatabase, SECRET } from '../../testing/scene.js';
+import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { AutomaticPublish } from '../automatic-publish.js';
 import { Fixes } from '../fixes.js';
 import { Publisher } from '../publisher.js';

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import type { CodeHost, ForgeComments } from '../../calls/code-host.js';
 import { ProviderClient } from '../../calls/provider-client.js';
@@ -17,7 +17,7 @@ import { summary } from '../../testing/deliveries.js';
 import { giteaCalls } from './calls.js';
 import { gitea as provider } from './index.js';
 
-const lack = await lackForGitea();
+const lack = await missingForGitea();
 if (lack !== null) console.log(`${lack} Deliveries of a real Gitea are not read.`);
 const SECRET = 'a-secret-of-the-hook';
 

@@ -40,7 +40,7 @@ export async function builtPrograms(): Promise<string | null> {
 }
 
 /** What building lacks, as one sentence; `null` when it can be tried. */
-export async function lackForBuilding(): Promise<string | null> {
+export async function missingForBuilding(): Promise<string | null> {
   const cluster = 'building a test cluster';
   if (process.platform !== 'linux') return `${cluster} needs Linux, and this is ${process.platform}`;
   const go = findGo();
@@ -67,7 +67,7 @@ export async function lackForBuilding(): Promise<string | null> {
 export async function buildPrograms(say: (line: string) => void, signal?: AbortSignal): Promise<string> {
   const folder = await programsFolder();
   if (existsSync(folder)) return folder;
-  const lack = await lackForBuilding();
+  const lack = await missingForBuilding();
   if (lack !== null) throw new ClusterUnavailable(`${lack}.`);
   const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`cluster: process ${pid} is building the same; waiting for it`), signal);
   const temporary = `${folder}.building-${process.pid}`;

@@ -30,16 +30,16 @@ import { Room } from '../start/room.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
 import { TermsSwitch } from '../start/terms-switch.js';
-import { StandIns } from './stand-ins.js';
+import { FakePeers } from './fake-peers.js';
 
 export const ORG = 'org_test';
 export const SECRET = 'a-secret-for-tests-of-at-least-32-characters';
 const logger = createLogger('worker-test', process.env['LOG_LEVEL'] ?? 'silent');
 
-/** The worker's own parts on a real database, with stand-ins for its peers; jobs are run by the test itself. */
-export interface Scene {
+/** The worker's own parts on a real database, with fakes of its peers; jobs are run by the test itself. */
+export interface Harness {
   readonly database: TestDatabase;
-  readonly peers: StandIns;
+  readonly peers: FakePeers;
   readonly pool: SqlPool;
   readonly queue: Queue;
   readonly envelope: Envelope;
@@ -67,12 +67,12 @@ export function queueDatabase(): Promise<TestDatabase> {
   return createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
 }
 
-export async function openScene(
+export async function openHarness(
   settings: { cloneTimeoutSeconds?: number; setupTimeoutSeconds?: number; gatewayUrl?: string; database?: TestDatabase } = {},
-): Promise<Scene> {
+): Promise<Harness> {
   const database = settings.database ?? (await queueDatabase());
   const connection = { databaseUrl: database.urls.app, applicationName: 'worker-test', logger };
-  const peers = await StandIns.open(database.urls.app);
+  const peers = await FakePeers.open(database.urls.app);
   const pool = createPool({ url: database.urls.app, max: 8, applicationName: 'worker-test', onError: () => {} });
   const queue = await createQueue(connection);
   const hints: HintBus = createHintBus(connection);

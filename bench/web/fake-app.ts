@@ -12,8 +12,8 @@ import {
 } from '@slipway/contracts';
 import { Server, type Socket } from 'socket.io';
 
-/** One conversation that the stand-in serves. `log` may grow: `append` sends what is new to who subscribed. */
-export interface StandInConversation {
+/** One conversation that the fake serves. `log` may grow: `append` sends what is new to who subscribed. */
+export interface FakeConversation {
   readonly summary: ConversationSummary;
   readonly start: Conversation['start'];
   readonly log: LoggedEvent[];
@@ -28,7 +28,7 @@ export interface StandInConversation {
   queued: Conversation['queued'];
 }
 
-export interface StandIn {
+export interface FakeApp {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   append(conversationId: string, events: readonly LoggedEvent[]): void;
@@ -52,10 +52,10 @@ const ORG = {
  * Stands in for app-server before the real built pages: same paths, same frames, data from memory, no sign-in.
  * For measuring and looking at the pages only; every test of behaviour runs against the real one.
  */
-export async function startStandIn(options: { webUrl: string; port?: number; conversations: readonly StandInConversation[] }): Promise<StandIn> {
+export async function startFakeApp(options: { webUrl: string; port?: number; conversations: readonly FakeConversation[] }): Promise<FakeApp> {
   const byId = new Map(options.conversations.map((conversation) => [conversation.summary.id, conversation]));
   const server = http.createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://stand-in');
+    const url = new URL(request.url ?? '/', 'http://fake');
     if (!url.pathname.startsWith('/api/')) return proxy(options.webUrl, request, response);
     const answer = answerOf(request.method ?? 'GET', url, byId);
     response.writeHead(answer.status, { 'content-type': answer.type, 'cache-control': 'no-store' });
@@ -101,7 +101,7 @@ const problem = (status: number, code: string, title: string): Answer => ({
   body: JSON.stringify({ type: 'about:blank', title, status, detail: `${title}.`, code, retry: 'never', requestId: 'req_stand_in' }),
 });
 
-function answerOf(method: string, url: URL, byId: ReadonlyMap<string, StandInConversation>): Answer {
+function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConversation>): Answer {
   if (url.pathname === operations.me.path)
     return json({
       id: 'usr_stand_in',

@@ -9,7 +9,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';
 
-/** One request to a stand-in, as the log of a test shows it: `runtime POST /start`. */
+/** One request to a fake, as the log of a test shows it: `runtime POST /start`. */
 export type OnRequest = (request: string, moment: 'before' | 'after') => void | Promise<void>;
 
 type Handler = (method: string, path: string, body: Record<string, unknown>) => Promise<{ status: number; body: unknown }>;
@@ -61,7 +61,7 @@ interface Session {
  * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a directory each, whose shell is real
  * and whose events go through the real `app.append_events` with their epoch. Counts what a test wants to know.
  */
-export class StandIns {
+export class FakePeers {
   readonly sessions = new Map<string, Session>();
   readonly requests: string[] = [];
   onRequest: OnRequest = () => {};
@@ -84,10 +84,10 @@ export class StandIns {
     private readonly root: string,
   ) {}
 
-  static async open(databaseUrl: string): Promise<StandIns> {
+  static async open(databaseUrl: string): Promise<FakePeers> {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
     pool.on('error', () => {});
-    const own = new StandIns(pool, await mkdtemp(path.join(os.tmpdir(), 'slipway-worker-')));
+    const own = new FakePeers(pool, await mkdtemp(path.join(os.tmpdir(), 'slipway-worker-')));
     own.runtimeUrl = (await own.serve('runtime', (...call) => own.runtime(...call))).url;
     own.gatewayUrl = (
       await own.serve('gateway', async (_method, where, body) => {
@@ -148,7 +148,7 @@ export class StandIns {
   }
 
   private async answer(name: string, handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://stand-in');
+    const url = new URL(request.url ?? '/', 'http://fake');
     const label = `${name} ${request.method} ${url.pathname.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
     try {
       const chunks: Buffer[] = [];

@@ -49,8 +49,8 @@ export default async function run(report: Report): Promise<void> {
 /** The same of OpenHands' agent server, from PyPI: medians. */
 async function peerStart(): Promise<typeof RECORDED> {
   const environment = await openhandsServerEnvironment();
-  if ('lack' in environment) {
-    console.log(`The peer's figures are those that were recorded elsewhere. ${environment.lack}`);
+  if ('missing' in environment) {
+    console.log(`The peer's figures are those that were recorded elsewhere. ${environment.missing}`);
     return RECORDED;
   }
   const samples: Array<typeof RECORDED> = [];

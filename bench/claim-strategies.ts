@@ -41,8 +41,8 @@ export default async function run(report: Report): Promise<void> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   const redis = await startRedis();
-  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
-  const objects = lack === null ? await StockOfObjects.open(database) : null;
+  const missing = QUICK ? NOT_QUICK : await missingForTestCluster();
+  const objects = missing === null ? await StockOfObjects.open(database) : null;
   try {
     const { rows: off } = await owner.query<{ name: string }>(`SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`);
     if (off.length > 0 && !QUICK)
@@ -60,7 +60,7 @@ export default async function run(report: Report): Promise<void> {
       `ours-over-best: ${OURS}, our algorithm on the table of the others with the writes of the others, over the fastest of the four that the issue names, of which list-and-patch-api writes ConfigMaps of a real API server whose etcd waits for the disk. ours-over-any: the same over the fastest of all, with two that nobody runs: list-and-patch-rows as if its objects were rows of Postgres, skip-locked-newest in an order that an index has. ${SLIPWAY}-over-best: the code and the schema of runtime-api, which writes quota, session, claim and note beside the slot where the others write two rows, over the same four.`,
     );
     if (redis === null) report.note('redis-lock is left out: this machine has no redis-server');
-    if (lack !== null) report.note(`list-and-patch-api is left out: ${lack}`);
+    if (missing !== null) report.note(`list-and-patch-api is left out: ${missing}`);
     const racing = Object.entries(RACERS).flatMap(([name, racer]) => {
       const stock = stocks[racer.stock];
       return stock === null || (name === 'redis-lock' && redis === null) ? [] : [{ name, stock }];

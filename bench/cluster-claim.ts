@@ -53,8 +53,8 @@ interface Claim {
 }
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
-  if (lack !== null) return report.note(`not measured: ${lack}`);
+  const missing = QUICK ? NOT_QUICK : await missingForTestCluster();
+  if (missing !== null) return report.note(`not measured: ${missing}`);
   const place = await ClusterPlace.open({ kwokNodes: NODES, realNode: false, audit: true });
   try {
     const api = await startService('runtime-api', place.environment([place.fakeTemplate('fake', STOCK)]));

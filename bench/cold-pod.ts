@@ -15,8 +15,8 @@ const AT_ONCE = [1, 4] as const;
 const WARMUP = 2;
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
-  if (lack !== null) return report.note(`not measured: ${lack}`);
+  const missing = QUICK ? NOT_QUICK : await missingForTestCluster();
+  if (missing !== null) return report.note(`not measured: ${missing}`);
   const opened = await openBackendCluster();
   try {
     const { cluster } = opened.platform;

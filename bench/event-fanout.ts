@@ -42,8 +42,8 @@ export default async function run(report: Report): Promise<void> {
   const bare = await startScript('./bare-fan-out.ts', folder);
   const floorPlace: Place = { url: bare.url, sessionKey: 'none', createConversation: async () => 'any' };
   const environment = await openhandsServerEnvironment();
-  if ('lack' in environment) report.note(`The peer's figures are those that were recorded elsewhere. ${environment.lack}`);
-  const peer = 'lack' in environment ? null : await startOpenHandsServer(environment);
+  if ('missing' in environment) report.note(`The peer's figures are those that were recorded elsewhere. ${environment.missing}`);
+  const peer = 'missing' in environment ? null : await startOpenHandsServer(environment);
   const [pool, barePool] = [server, bare].map(({ url }) => new Pool(url, { connections: WRITERS })) as [Pool, Pool];
   const measure = async (count: number, suffix: string): Promise<void> => {
     const { samples, lost } = await fanOut(server, pool, count);

@@ -61,7 +61,7 @@ export default async function run(report: Report): Promise<void> {
       'plain-down': () => receive(`${plain.url}/`, back),
     };
     const environment = await openhandsServerEnvironment();
-    if ('lack' in environment) report.note(`The peer is not measured: ${environment.lack}`);
+    if ('missing' in environment) report.note(`The peer is not measured: ${environment.missing}`);
     else {
       const peer = await startOpenHandsServer(environment);
       closing.push(() => peer.stop());

@@ -26,8 +26,8 @@ interface Sample {
 }
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await missingForTestCluster();
-  if (lack !== null) return report.note(`not measured: ${lack}`);
+  const missing = QUICK ? NOT_QUICK : await missingForTestCluster();
+  if (missing !== null) return report.note(`not measured: ${missing}`);
   const place = await ClusterPlace.open({ image: true });
   try {
     if (!place.cluster.capabilities.podAddresses) return report.note('not measured: this process does not reach the addresses of pods on this cluster.');

@@ -9,8 +9,8 @@ import type { Report } from './measure/report.ts';
 const N = Number(process.env['HELM_INSTALL_N'] ?? 3);
 
 export default async function run(report: Report): Promise<void> {
-  const lack = QUICK ? NOT_QUICK : await missingForInstall();
-  if (lack !== null) return report.note(`not measured: ${lack}`);
+  const missing = QUICK ? NOT_QUICK : await missingForInstall();
+  if (missing !== null) return report.note(`not measured: ${missing}`);
   for (let n = 1; n <= N; n += 1) {
     const on = await openInstall();
     const person = await Person.open(on);

@@ -22,8 +22,8 @@ const LOOK_MS = 10;
 const KEY = 'sk-of-the-script';
 
 export default async function run(report: Report): Promise<void> {
-  const lack = await missingForGitea();
-  if (lack !== null) return report.note(`not measured: ${lack}`);
+  const missing = await missingForGitea();
+  if (missing !== null) return report.note(`not measured: ${missing}`);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-publish-'));
   const gitea = await startGitea({ say: (line) => report.note(line) });
   const commit = `for i in $(seq ${COMMITS}); do echo "line $i" >> total.js && git commit -qam "Commit $i"; done`;

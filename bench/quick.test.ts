@@ -37,8 +37,8 @@ describe('the quick form of every bench', { timeout: NAMES.length * LONGEST_MS }
     it(`${name} runs to its end`, async (test) => {
       const { code, figures, notes } = await runQuick(name);
       expect({ code, said: code === 0 ? '' : notes.slice(-3_000) }).toEqual({ code: 0, said: '' });
-      const lack = /not measured: .+/.exec(notes)?.[0];
-      if (figures.length === 0 && lack !== undefined) return test.skip(lack);
+      const missing = /not measured: .+/.exec(notes)?.[0];
+      if (figures.length === 0 && missing !== undefined) return test.skip(missing);
       expect(figures.length).toBeGreaterThan(0);
       // So that nobody copies one into docs/performance.md.
       expect(figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true)).toEqual([]);

@@ -51,8 +51,8 @@ async function main(): Promise<void> {
 }
 
 async function build(): Promise<void> {
-  const lack = await prepareTestCluster(say);
-  say(lack ?? 'A test cluster can be had here.');
+  const missing = await prepareTestCluster(say);
+  say(missing ?? 'A test cluster can be had here.');
 }
 
 async function up(options: { name: string; kwokNodes: number; audit: boolean; fsync: boolean }): Promise<void> {
@@ -80,8 +80,8 @@ async function upForChart(name: string): Promise<void> {
   });
   if (built.status !== 0) throw new UsageError('The build failed: its words are above.');
   const { missingForInstall } = await import('../deploy/cluster/open-install.ts');
-  const lack = await missingForInstall();
-  if (lack !== null) throw new UsageError(lack);
+  const missing = await missingForInstall();
+  if (missing !== null) throw new UsageError(missing);
   const { instructions, keepPlace } = await import('../deploy/cluster/try-it.ts');
   const place = await keepPlace(name, say);
   say(instructions(place, name));

@@ -56,7 +56,7 @@ const drifted = files.filter(differs);
 
 for (const app of missing)
   console.log(`${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`);
-for (const lack of examples) console.log(`${check ? 'error' : 'warning'}: ${lack}`);
+for (const missing of examples) console.log(`${check ? 'error' : 'warning'}: ${missing}`);
 if (check) {
   for (const file of [...drifted.map((entry) => entry.path), ...stale]) console.log(`out of date: ${file} (npm run generate)`);
   process.exit(drifted.length + stale.length + missing.length + examples.length === 0 ? 0 : 1);

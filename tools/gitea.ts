@@ -33,8 +33,8 @@ async function main(): Promise<void> {
   if (compiled.status !== 0) throw new Error('the build failed; its message is above.');
   const { GiteaServer, missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   const { demoAccounts, isFilled, instructions } = await import('./gitea/demo-accounts.ts');
-  const lack = await missingForGitea();
-  if (lack !== null) throw new Error(lack);
+  const missing = await missingForGitea();
+  if (missing !== null) throw new Error(missing);
 
   const running = path.join(home, 'running-at');
   await requireNotServed(running);

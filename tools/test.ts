@@ -36,8 +36,8 @@ if (suites.length === 0) {
 }
 
 const lacks = missingNeeds(root);
-for (const lack of lacks) console.log(lack.sentence);
-if (lacks.some((lack) => lack.required)) finish([], [], 1);
+for (const missing of lacks) console.log(missing.sentence);
+if (lacks.some((missing) => missing.required)) finish([], [], 1);
 
 if (!options.includes('--no-build')) {
   const started = performance.now();
@@ -52,24 +52,24 @@ if (!options.includes('--no-build')) {
 if (suites.some(({ name }) => CLUSTER_SUITES.includes(name))) {
   const { prepareTestCluster } = await import('@slipway/testing/cluster');
   // Minutes on a machine that has never built one: not within a test's own time. What could be built and is not makes the suite fail.
-  const lack = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
-  if (lack !== null) console.log(`${lack} What needs a cluster is not run.`);
+  const missing = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
+  if (missing !== null) console.log(`${missing} What needs a cluster is not run.`);
 }
 
 if (suites.some(({ name }) => HELM_SUITES.includes(name))) {
   const { missingForHelm, openHelm } = await import('@slipway/testing/helm');
   // Minutes too. What could be built and is not makes the suite fail.
-  const lack = missingForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
-  if (lack !== null) console.log(`${lack} The chart is not tested.`);
+  const missing = missingForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
+  if (missing !== null) console.log(`${missing} The chart is not tested.`);
 }
 
 if (suites.some(({ name }) => GITEA_SUITES.includes(name))) {
   const { missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   // As for the chart.
-  const lack = (await missingForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
-  if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
-  const plain = lack ?? (await prepareGiteaPages(console.log, stop.signal).catch(String));
-  if (plain !== null && plain !== lack) console.log(plain);
+  const missing = (await missingForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
+  if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
+  const plain = missing ?? (await prepareGiteaPages(console.log, stop.signal).catch(String));
+  if (plain !== null && plain !== missing) console.log(plain);
 }
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));

@@ -93,7 +93,7 @@ export async function openModelGateways(
     if (peers && !QUICK) {
       for (const open of [openLiteLlm, openPortkey]) {
         const peer = await open(upstream.url, folder, started);
-        if ('lack' in peer) report.note(`a peer is not measured: ${peer.lack}`);
+        if ('missing' in peer) report.note(`a peer is not measured: ${peer.missing}`);
         else found.push(peer);
       }
     }
@@ -116,13 +116,13 @@ export async function openModelGateways(
   }
 }
 
-type Peer = ModelWay | { readonly lack: string };
+type Peer = ModelWay | { readonly missing: string };
 type Started = <T extends RunningProcess>(one: T) => T;
 
 /** One worker, as the others are one process. Without a database: no budgets, no ledger. */
 async function openLiteLlm(upstream: string, folder: string, started: Started): Promise<Peer> {
   const environment = await pythonEnvironment({ name: `litellm/${LITELLM}`, packages: [`litellm[proxy]==${LITELLM}`], installMs: 600_000 });
-  if ('lack' in environment) return environment;
+  if ('missing' in environment) return environment;
   const [port, config] = [await freePort(), path.join(folder, 'litellm.yaml')];
   await writeFile(
     config,
@@ -142,7 +142,7 @@ async function openLiteLlm(upstream: string, folder: string, started: Started): 
 
 async function openPortkey(upstream: string, _folder: string, started: Started): Promise<Peer> {
   const program = await npmProgram('@portkey-ai/gateway', PORTKEY);
-  if ('lack' in program) return program;
+  if ('missing' in program) return program;
   const port = await freePort();
   const script = path.join(program.modules, '@portkey-ai/gateway/build/start-server.js');
   const running = started(startProcess(process.execPath, [script, '--headless', `--port=${port}`], {}));

@@ -22,8 +22,8 @@ export interface OpenHandsServer {
 }
 
 /** Its packages at fixed versions; installed once, kept outside of the checkout. @returns them, or a sentence that says why they are not here. */
-export async function openhandsServerEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
-  if (QUICK) return { lack: `${NOT_QUICK}.` };
+export async function openhandsServerEnvironment(): Promise<PythonEnvironment | { readonly missing: string }> {
+  if (QUICK) return { missing: `${NOT_QUICK}.` };
   // What is listed is all there is to install: looking for versions that fit takes pip minutes.
   return pythonEnvironment({
     name: `openhands-agent-server/${VERSION}`,
@@ -97,8 +97,8 @@ async function startOnce(environment: PythonEnvironment): Promise<OpenHandsServe
 /** Does `measure` beside ours, in the same run. Where the peer cannot be installed its recorded figure stands, and the reason is printed. */
 export async function beside<T>(measure: (server: OpenHandsServer) => Promise<T>, recorded: T): Promise<T> {
   const environment = await openhandsServerEnvironment();
-  if ('lack' in environment) {
-    console.log(`The peer's figures are those that were recorded elsewhere. ${environment.lack}`);
+  if ('missing' in environment) {
+    console.log(`The peer's figures are those that were recorded elsewhere. ${environment.missing}`);
     return recorded;
   }
   const server = await startOpenHandsServer(environment);

@@ -14,7 +14,7 @@ const IDENTITY_PORT = 30_005;
 /** Who signs people in, at `https://id.slipway.test/realms/slipway`. */
 export interface Issuer {
   /** Why it is not a Keycloak, as one sentence; `null` when it is. */
-  readonly lack: string | null;
+  readonly missing: string | null;
   readonly account: { readonly username: string; readonly password: string };
   /** Where the front door leads its name. */
   readonly target: { readonly address: string; readonly port: number };
@@ -30,8 +30,8 @@ export interface IssuerOptions {
 
 /** The real Keycloak as a process of this machine, with the realm of docs/operate/sign-in.md; where it cannot be had, embedded-identity in a pod. */
 export async function openIssuer(cluster: TestCluster, options: IssuerOptions): Promise<Issuer> {
-  const lack = await whyNoKeycloak((line) => console.log(line));
-  return lack === null ? openKeycloak(options) : openEmbedded(cluster, options, lack);
+  const missing = await whyNoKeycloak((line) => console.log(line));
+  return missing === null ? openKeycloak(options) : openEmbedded(cluster, options, missing);
 }
 
 async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): Promise<Issuer> {
@@ -47,7 +47,7 @@ async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): 
   try {
     await keycloak.admin.createPerson(PERSON);
     return {
-      lack: null,
+      missing: null,
       account: PERSON,
       target: { address: '127.0.0.1', port: keycloak.port },
       close: () => keycloak.close(),
@@ -58,12 +58,12 @@ async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): 
   }
 }
 
-async function openEmbedded(cluster: TestCluster, { nodeAddress, variables, signal }: IssuerOptions, lack: string): Promise<Issuer> {
+async function openEmbedded(cluster: TestCluster, { nodeAddress, variables, signal }: IssuerOptions, missing: string): Promise<Issuer> {
   const image = await identityImage(signal);
   await cluster.importImage(image.archivePath);
   await applyManifest(cluster, 'identity.yaml', { ...variables, IDENTITY_IMAGE: image.reference });
   return {
-    lack,
+    missing,
     account: DEMO,
     target: { address: nodeAddress, port: IDENTITY_PORT },
     close: async () => {},

@@ -3,8 +3,8 @@ import { pythonEnvironment } from '@slipway/testing/programs';
 const VERSION = '4.32.5';
 
 /** Schemathesis in an environment of its own, kept from run to run. @returns the program, or a sentence that says why there is none here. */
-export async function schemathesis(): Promise<{ readonly program: string } | { readonly lack: string }> {
+export async function schemathesis(): Promise<{ readonly program: string } | { readonly missing: string }> {
   const environment = await pythonEnvironment({ name: `schemathesis/${VERSION}`, packages: [`schemathesis==${VERSION}`] });
-  if ('lack' in environment) return { lack: `The API is not tried with Schemathesis: ${environment.lack}` };
+  if ('missing' in environment) return { missing: `The API is not tried with Schemathesis: ${environment.missing}` };
   return { program: environment.program('schemathesis') };
 }

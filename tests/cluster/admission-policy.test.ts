@@ -20,9 +20,9 @@ const BINDINGS = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic
 const POLICY_ONLY = 'slipway-test-policy-only';
 const POD_SECURITY_ONLY = 'slipway-test-pod-security-only';
 
-const lack = await missingForTestCluster();
+const missing = await missingForTestCluster();
 
-describe('the sandbox namespace', { timeout: 180_000, skip: lack ?? false }, () => {
+describe('the sandbox namespace', { timeout: 180_000, skip: missing ?? false }, () => {
   let platform: PlatformCluster;
   let api: KubeApi;
   let policies: readonly Policy[];

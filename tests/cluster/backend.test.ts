@@ -4,9 +4,9 @@ import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { SANDBOXES } from './contract-pod.ts';
 import { openBackendCluster } from './open-backend.ts';
 
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-if (lack === null) {
+if (missing === null) {
   // Before the suite, whose clock runs from its beginning: the first image takes minutes.
   const opened = await openBackendCluster();
   describeSandboxBackend('kubernetes', async (publicKey) => {
@@ -23,6 +23,6 @@ if (lack === null) {
   });
 } else {
   describe('sandbox backend: kubernetes', () => {
-    it('keeps the contract of every backend', { skip: lack }, () => {});
+    it('keeps the contract of every backend', { skip: missing }, () => {});
   });
 }

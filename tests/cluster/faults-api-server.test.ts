@@ -15,9 +15,9 @@ const REFILLED_MS = 60_000;
 const SILENCE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 10;
 /** The watch lists anew at most this often. Milliseconds; less what two clocks of one machine differ. */
 const LIST_PACE_MS = 4_900;
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('what goes on when the API server does not', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('what goes on when the API server does not', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
     world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', STOCK)] });

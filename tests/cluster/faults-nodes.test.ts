@@ -12,9 +12,9 @@ const BLOCKED = 4;
 const AVOIDED_MS = 2_000;
 /** A pod has a minute to say a word, and is then removed. Milliseconds. */
 const REPLACED_MS = 90_000;
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   let kubectl: (...args: string[]) => Promise<string>;
   before(async () => {

@@ -12,9 +12,9 @@ const OUTAGE_SECONDS = 8;
 const PARTITION_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 30 : 12;
 /** After a partition has ended, until what was there before works again. Milliseconds. */
 const RECOVERY_MS = 5_000;
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('what goes on in real pods while others fail', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('what goes on in real pods while others fail', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
     world = await FaultWorld.open({ image: true, templates: (place) => [place.realTemplate('real', STOCK)] });

@@ -12,9 +12,9 @@ const STOCK = 48;
 const STOPPED_SECONDS = 20;
 /** Longest that a replica may take to end by itself. Milliseconds; Kubernetes gives 30 s. */
 const GRACE_MS = 12_000;
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('what goes on when replicas of runtime-api do not', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('what goes on when replicas of runtime-api do not', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
     world = await FaultWorld.open({ kwokNodes: 2, realNode: false, replicas: 3, templates: (place) => [place.fakeTemplate('fake', STOCK)] });

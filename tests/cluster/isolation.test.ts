@@ -43,9 +43,9 @@ const PROBE = readFileSync(path.join(import.meta.dirname, 'escape-probe.py'), 'u
 const POD_MS = 60_000;
 /** The kubelet measures volumes once a minute, and looks at the figures every ten seconds. */
 const EVICTION_MS = 150_000;
-const lack = await missingForTestCluster();
+const missing = await missingForTestCluster();
 
-describe('in a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
   let opened: BackendCluster;
   let api: KubeApi;
   /** A sandbox as KubernetesBackend made it: its own programs run in it, and it is the neighbour of all that follows. */

@@ -22,7 +22,7 @@ const run = promisify(execFile);
 /** Longest until a pod is as wanted, on a machine that does other things beside. Milliseconds. */
 const POD_MS = 60_000;
 
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
 interface Pod {
   readonly metadata: { readonly uid: string };
@@ -91,7 +91,7 @@ async function addressesAndRoutes(): Promise<string> {
   return (await run('ip', ['-br', 'address'])).stdout + (await run('ip', ['route'])).stdout;
 }
 
-describe('a test cluster', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('a test cluster', { skip: missing ?? false, timeout: 600_000 }, () => {
   let cluster: TestCluster;
   before(async () => {
     cluster = await openBuiltCluster({ audit: true, kwokNodes: 2 });

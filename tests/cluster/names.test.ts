@@ -5,7 +5,7 @@ import { stopwatch, until } from '@slipway/testing';
 import { ECHO_IMAGE, echoArchive, missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 /** Longest until the pod answers, on a machine that does other things beside. Milliseconds. */
 const POD_MS = 60_000;
 
@@ -20,7 +20,7 @@ const MANIFESTS = [
   { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
 ];
 
-describe('names in a test cluster', { skip: lack ?? false, timeout: 240_000 }, () => {
+describe('names in a test cluster', { skip: missing ?? false, timeout: 240_000 }, () => {
   let cluster: TestCluster;
   let address: string;
   before(async () => {

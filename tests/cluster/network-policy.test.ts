@@ -14,13 +14,13 @@ const sandbox = (egress: EgressClass): PodEnd => {
   return { namespace: SANDBOXES, labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' }, ip: '10.244.7.7' };
 };
 
-const lack = await missingForTestCluster();
+const missing = await missingForTestCluster();
 
 /**
  * What the policies say, as the API server holds them. That a node's network plugin does what they say is not shown here: the plugin of the test cluster enforces none
  * (docs/isolation.md, "Checking a cluster of your own").
  */
-describe('the network policies', { timeout: 120_000, skip: lack ?? false }, () => {
+describe('the network policies', { timeout: 120_000, skip: missing ?? false }, () => {
   let platform: PlatformCluster;
   let policies: readonly NetworkPolicy[];
   before(async () => {

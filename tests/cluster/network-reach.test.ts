@@ -6,13 +6,13 @@ const given = process.env['SLIPWAY_TEST_KUBECONFIG'] || process.env['KUBECONFIG'
 /** The sandbox image as the nodes of a given cluster can pull it, `repository@sha256:<digest>`. */
 const image = process.env['SLIPWAY_TEST_SANDBOX_IMAGE'];
 
-const lack = given
+const missing = given
   ? !image &&
     'This cluster takes no image from here: name the sandbox image that its nodes can pull in SLIPWAY_TEST_SANDBOX_IMAGE, as repository@sha256:<digest>.'
   : 'No cluster is given. On one that takes images from here, isolation.test.ts tries the network.';
 
 /** On a cluster that somebody else runs: the one place where enforcement can be bought and missed. */
-describe('a sandbox on the given cluster', { timeout: 600_000, skip: lack }, () => {
+describe('a sandbox on the given cluster', { timeout: 600_000, skip: missing }, () => {
   let platform: PlatformCluster;
   before(async () => {
     platform = await openPlatformCluster();

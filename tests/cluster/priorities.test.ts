@@ -11,10 +11,10 @@ const SLOTS = 4;
 /** The scheduler answers within a second; this is for a busy machine. Milliseconds. */
 const PATIENCE_MS = 60_000;
 
-const lack = (await missingForBuiltCluster()) ?? missingForHelm();
+const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 
 /** On fake nodes, by the scheduler and the disruption controller of Kubernetes, with the classes and the budget of the chart. */
-describe('a pod of the platform that finds no room', { skip: lack ?? false, timeout: 400_000 }, () => {
+describe('a pod of the platform that finds no room', { skip: missing ?? false, timeout: 400_000 }, () => {
   let cluster: TestCluster;
   let budget: Manifest;
   const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(args);

@@ -46,9 +46,9 @@ interface Resources {
   readonly resources: readonly { readonly name: string; readonly namespaced: boolean }[];
 }
 
-const lack = await missingForTestCluster();
+const missing = await missingForTestCluster();
 
-describe('runtime-api', { timeout: 180_000, skip: lack ?? false }, () => {
+describe('runtime-api', { timeout: 180_000, skip: missing ?? false }, () => {
   let platform: PlatformCluster;
   let api: KubeApi;
   let namespaces: readonly string[];

@@ -36,9 +36,9 @@ const MANIFESTS = [
   { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
 ];
 
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('names in a sandbox', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('names in a sandbox', { skip: missing ?? false, timeout: 600_000 }, () => {
   let opened: BackendCluster;
   let address: string;
   before(async () => {

@@ -6,9 +6,9 @@ import { lifeCases, makeRepository } from './stack-life-cases.ts';
 import { StackOnCluster } from './stack-on-cluster.ts';
 import { reasonCases } from './stack-reason-cases.ts';
 
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('Slipway with its sandboxes in pods', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('Slipway with its sandboxes in pods', { skip: missing ?? false, timeout: 600_000 }, () => {
   let on: StackOnCluster;
   let egress: EgressOnHost;
   before(async () => {

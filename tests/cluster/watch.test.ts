@@ -11,9 +11,9 @@ import { type BackendCluster, openBackendCluster, writeKubeconfig } from './open
 
 /** The controller's patience with a silent kubelet, shortened. Seconds. */
 const NODE_GRACE_SECONDS = 16;
-const lack = await missingForBuiltCluster();
+const missing = await missingForBuiltCluster();
 
-describe('what the cluster says of a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
   const signal = AbortSignal.timeout(600_000);
   let opened: BackendCluster;
   let backend: KubernetesBackend;

@@ -18,8 +18,8 @@ const SLACK = 40;
 
 const agent = await TestAgent.start();
 
-describe('the bundled services with dd-trace', { timeout: 300_000, skip: 'lack' in agent ? agent.lack : false }, () => {
-  if ('lack' in agent) return;
+describe('the bundled services with dd-trace', { timeout: 300_000, skip: 'missing' in agent ? agent.missing : false }, () => {
+  if ('missing' in agent) return;
   const gate = new AgentGate(agent.url);
   let bundles: TracedBundles;
   let open: OpenStack;

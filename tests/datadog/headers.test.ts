@@ -82,7 +82,7 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
 
   it('makes no span for a request that is not sampled, nor for its job, and its peers make none', async (test) => {
     const agent = await TestAgent.start();
-    if ('lack' in agent) return test.skip(agent.lack);
+    if ('missing' in agent) return test.skip(agent.missing);
     try {
       const { url, child, lines } = await start(bundles.environment('app-server', agent.url, 0));
       received = [];
@@ -101,7 +101,7 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
 
   it('keeps the id that a stranger sent, twice or with a huge baggage, and not their sampling flag', async (test) => {
     const agent = await TestAgent.start();
-    if ('lack' in agent) return test.skip(agent.lack);
+    if ('missing' in agent) return test.skip(agent.missing);
     try {
       const env = { ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true', SLIPWAY_TRACES_KEEP_FAILURES: 'true' };
       const { url, child, lines } = await start(env);

@@ -33,9 +33,9 @@ export class TestAgent {
   }
 
   /** @returns why there is none here, in a sentence, without Python. */
-  static async start(): Promise<TestAgent | { readonly lack: string }> {
+  static async start(): Promise<TestAgent | { readonly missing: string }> {
     const python = await pythonEnvironment({ name: `ddapm-test-agent/${VERSION}`, packages: [`ddapm-test-agent==${VERSION}`] });
-    if ('lack' in python) return python;
+    if ('missing' in python) return python;
     const [port, otlp, grpc] = await Promise.all([freePort(), freePort(), freePort()]);
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-test-agent-'));
     const ports = ['--port', String(port), '--otlp-http-port', String(otlp), '--otlp-grpc-port', String(grpc)];

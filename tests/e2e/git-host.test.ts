@@ -12,14 +12,14 @@ import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 60_000;
 
-describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_000, skip: missing ?? false }, () => {
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaPerson;
@@ -34,7 +34,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   const complaints: string[] = [];
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-host-'));
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');

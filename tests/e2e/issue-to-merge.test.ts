@@ -14,8 +14,8 @@ import { finish, terminal } from '../stack/script-book.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 90_000;
 const MODEL = 'gpt-5';
@@ -29,7 +29,7 @@ interface Comment {
 }
 
 /** The whole way of a piece of work at a real git host, with a scripted model: nothing of it is entered in Slipway but the connection. */
-describe('an issue that becomes a merged pull request', { timeout: 900_000, skip: lack ?? false }, () => {
+describe('an issue that becomes a merged pull request', { timeout: 900_000, skip: missing ?? false }, () => {
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaPerson;
@@ -48,7 +48,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
   const complaints: string[] = [];
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-issue-'));
     model = await startModelServer({
       // The second is done by a model that reads the comment on the line.

@@ -8,9 +8,9 @@ import { expect } from 'expect';
 import { demoAccounts, instructions } from '../../tools/gitea/demo-accounts.ts';
 import { WorkCopy } from './work-copy.ts';
 
-const lack = await missingForGitea();
+const missing = await missingForGitea();
 
-describe('what npm run gitea makes', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('what npm run gitea makes', { skip: missing ?? false, timeout: 600_000 }, () => {
   it("is a project whose test fails as its issue says, and an account that may do a platform's work in it and nothing else", async () => {
     const home = await mkdtemp(path.join(os.tmpdir(), 'slipway-demo-'));
     const server = await GiteaServer.open({ home });

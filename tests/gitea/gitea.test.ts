@@ -8,12 +8,12 @@ import { expect } from 'expect';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 import { WorkCopy } from './work-copy.ts';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 
 const FILES = { 'README.md': '# Shop\n', 'total.js': 'export const total = (prices) => prices[0];\n' };
 
-describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -25,7 +25,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   };
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     shop = await ada.createRepository({ name: 'shop', private: true, files: FILES });

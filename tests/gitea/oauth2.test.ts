@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 
-const lack = await missingForGitea();
+const missing = await missingForGitea();
 
 const CALLBACK = 'http://127.0.0.1:3000/integrations/gitea/callback';
 
@@ -13,12 +13,12 @@ interface Tokens {
   readonly expires_in: number;
 }
 
-describe('OAuth2 at a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('OAuth2 at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let application: GiteaOAuth2Application;
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     application = await gitea.admin.createOAuth2Application('Slipway', [CALLBACK]);

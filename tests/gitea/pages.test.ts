@@ -8,10 +8,11 @@ import { commentOnLine, putLabel, signInToGitea } from './gitea-in-browser.ts';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 
 const chromium = findChromium();
-const lack = (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
-if (lack !== null) console.log(`${lack} Gitea's pages are not tried.`);
+const missing =
+  (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
+if (missing !== null) console.log(`${missing} Gitea's pages are not tried.`);
 
-describe('a person at the pages of a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('a person at the pages of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   it('labels an issue and comments on a line, and webhooks tell both', async () => {
     const [gitea, listener, browser] = await Promise.all([startGitea(), WebhookListener.open(), launchChromium(chromium ?? '')]);
     try {

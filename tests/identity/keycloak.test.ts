@@ -12,13 +12,13 @@ import { describeSecondFactor } from './second-factor.ts';
 import { describeTheme } from './theme.ts';
 
 const executable = findChromium();
-const lack = await whyNoKeycloak((line) => console.log(line));
-if (lack !== null) console.log(`Sign-in with the real Keycloak is not tested: ${lack}`);
+const missing = await whyNoKeycloak((line) => console.log(line));
+if (missing !== null) console.log(`Sign-in with the real Keycloak is not tested: ${missing}`);
 
 /** Longer than an access token lives. Milliseconds. */
 const TOKEN_IS_DUE_MS = 301_000;
 
-describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
+describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: IdentityWorld;
   before(async () => {
     world = await IdentityWorld.open();

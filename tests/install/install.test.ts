@@ -10,13 +10,13 @@ import { Backup } from './backup.ts';
 import { missingForBrowser, Person } from './person.ts';
 import { ofRelease, podNames } from './release-objects.ts';
 
-const lack = (await missingForInstall()) ?? missingForBrowser();
-const client = lack ?? (await openPostgresClient());
+const missing = (await missingForInstall()) ?? missingForBrowser();
+const client = missing ?? (await openPostgresClient());
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while everything around it is replaced, one number a second. */
 const COUNT = 20;
 
-describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 900_000 }, () => {
+describe('the chart, installed on a cluster', { skip: missing ?? false, timeout: 900_000 }, () => {
   let on: OpenInstall;
   let person: Person;
   before(async () => {
@@ -106,7 +106,7 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 90
   });
 
   it('the sign-in went through the page of a real Keycloak', (test) => {
-    if (asked === undefined || on.issuer.lack !== null) return test.skip(on.issuer.lack ?? 'nobody has signed in');
+    if (asked === undefined || on.issuer.missing !== null) return test.skip(on.issuer.missing ?? 'nobody has signed in');
     expect(asked).toEqual({
       url: expect.stringMatching(/^https:\/\/id\.slipway\.test\/realms\/slipway\/protocol\/openid-connect\/auth\?/),
       title: 'Sign in to Slipway',

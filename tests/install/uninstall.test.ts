@@ -7,7 +7,7 @@ import { CHART, MINIMUM } from '../helm/chart.ts';
 import { runDocumented } from '../operate/documented.ts';
 import { ofRelease } from './release-objects.ts';
 
-const lack = (await missingForBuiltCluster()) ?? missingForHelm();
+const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 
 /** What stands in for a sandbox at work: made before there is a fence, since nobody but runtime-api makes one behind it. */
 const AT_WORK = {
@@ -18,7 +18,7 @@ const AT_WORK = {
 };
 
 /** Without a node and without hooks: objects alone. install.test.ts does the same with everything at work. */
-describe('an uninstall of the chart', { skip: lack ?? false, timeout: 300_000 }, () => {
+describe('an uninstall of the chart', { skip: missing ?? false, timeout: 300_000 }, () => {
   let cluster: TestCluster;
   let helm: HelmClient;
   const apply = (object: object): Promise<string> => cluster.kubectl(['apply', '-f', '-'], JSON.stringify(object));

@@ -13,11 +13,11 @@ const COUNT = 40;
 const BUILD_MS = 600_000;
 
 /** Two minutes and more: it makes the images of two versions. */
-const lack =
+const missing =
   process.env['SLIPWAY_UPGRADE'] === '1'
     ? ((await missingForInstall()) ?? missingForBrowser())
     : 'SLIPWAY_UPGRADE=1 runs it: it builds the images of the version before and takes minutes';
-const found = lack ?? (await openPreviousRelease(console.log, AbortSignal.timeout(BUILD_MS)));
+const found = missing ?? (await openPreviousRelease(console.log, AbortSignal.timeout(BUILD_MS)));
 
 describe('the chart of the version before, installed and upgraded to this one while an agent works', {
   skip: typeof found === 'string' ? found : false,

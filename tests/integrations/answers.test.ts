@@ -27,12 +27,12 @@ import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const WAIT_MS = 60_000;
 const logger = createLogger('answers-test', 'silent');
 
-describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('what a thread on a real Gitea shows', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let shop: GiteaRepository;
   let mia: GiteaPerson;
@@ -46,7 +46,7 @@ describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 
   let answers: IntegrationAnswer;
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     const { host } = new URL(gitea.url);
     const ada = await gitea.admin.createUser('ada');

@@ -10,11 +10,11 @@ import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const HOUR_MS = 3_600_000;
 
-describe('an organization connected by OAuth at a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('an organization connected by OAuth at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let bot: GiteaPerson;
   let app: ConversationApp;
@@ -24,7 +24,7 @@ describe('an organization connected by OAuth at a real Gitea', { skip: lack ?? f
   let now = Date.now();
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     bot = await gitea.admin.createUser('slipway-bot');
     const { host } = new URL(gitea.url);

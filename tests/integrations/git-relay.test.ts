@@ -20,13 +20,13 @@ import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { GitRelays } from '../../apps/worker/dist/start/git-relays.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const run = promisify(execFile);
 const SECRET = 'an ingest secret of the test, long enough';
 type Relay = NonNullable<SandboxSecrets['relays']>[number];
 
-describe('a private repository that a sandbox reads without a credential of its host', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('a private repository that a sandbox reads without a credential of its host', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -43,7 +43,7 @@ describe('a private repository that a sandbox reads without a credential of its 
   let answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body?: string } = () => ({ status: 404 });
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     shop = await ada.createRepository({ name: 'shop', private: true, files: { 'total.js': 'export const total = 1;\n' } });

@@ -6,8 +6,8 @@ import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const WAIT_MS = 30_000;
 
 interface HookThere {
@@ -16,7 +16,7 @@ interface HookThere {
   readonly config: { readonly url: string };
 }
 
-describe('webhooks that Slipway makes at a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('webhooks that Slipway makes at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -26,7 +26,7 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: lack ?? false, t
   let connection: IntegrationConnection;
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     shop = await ada.createRepository({ name: 'Shop', files: { 'a.txt': 'a\n' } });

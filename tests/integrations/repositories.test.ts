@@ -5,10 +5,10 @@ import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 
-describe('repositories of a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('repositories of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let bob: GiteaPerson;
@@ -21,7 +21,7 @@ describe('repositories of a real Gitea', { skip: lack ?? false, timeout: 600_000
   let connectionId: string;
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     host = new URL(gitea.url).host;
     [ada, bob] = [await gitea.admin.createUser('ada'), await gitea.admin.createUser('bob')];

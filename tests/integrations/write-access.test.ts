@@ -26,12 +26,12 @@ import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const WAIT_MS = 60_000;
 const logger = createLogger('write-access-test', 'silent');
 
-describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('what people ask for on a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -45,7 +45,7 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
   let dispatch: ProviderDispatch;
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     host = new URL(gitea.url).host;
     ada = await gitea.admin.createUser('ada');
@@ -224,7 +224,7 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
     const SIGNING = 'the-signing-secret-of-the-app';
     let slack: ConnectionWithSecret;
     before(async () => {
-      if (lack !== null) return;
+      if (missing !== null) return;
       await ada.createRepository({ name: 'vault', private: true, files: { 'total.js': 'export const total = 1;\n' } });
       const body = {
         ...{ provider: 'slack', name: 'Slack', webhookSecret: SIGNING, own: { ids: ['UBOT'], mention: 'UBOT' } },

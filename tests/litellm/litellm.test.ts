@@ -19,17 +19,17 @@ const START_MS = 300_000;
 const environment =
   process.env['TRY_LITELLM'] === 'yes'
     ? await pythonEnvironment({ name: `litellm/${LITELLM}`, packages: [`litellm[proxy]==${LITELLM}`], installMs: 900_000 })
-    : { lack: 'it is asked for by TRY_LITELLM=yes' };
-const lack = 'lack' in environment ? `LiteLLM is not tried: ${environment.lack}` : false;
-if (lack !== false) console.log(lack);
+    : { missing: 'it is asked for by TRY_LITELLM=yes' };
+const missing = 'missing' in environment ? `LiteLLM is not tried: ${environment.missing}` : false;
+if (missing !== false) console.log(missing);
 
-describe('a real LiteLLM in the place of llm-gateway', { skip: lack, timeout: 600_000 }, () => {
+describe('a real LiteLLM in the place of llm-gateway', { skip: missing, timeout: 600_000 }, () => {
   let folder: string;
   let proxy: ChildProcess;
   let provider: ModelServer;
   let url: string;
   before(async () => {
-    if ('lack' in environment) return;
+    if ('missing' in environment) return;
     provider = await startModelServer({ script: [], apiKey: PROVIDER_KEY });
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-litellm-'));
     const [port, config] = [await freePort(), path.join(folder, 'litellm.yaml')];

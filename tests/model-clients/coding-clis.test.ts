@@ -73,7 +73,7 @@ describe('coding agents of others, through the gateway', () => {
   for (const cli of CLIS) {
     it(`${cli.name} does a task with a tool, as it does without the gateway`, { timeout: 400_000 }, async (context) => {
       const installed = await npmProgram(cli.name, cli.version);
-      if ('lack' in installed) return context.skip(installed.lack);
+      if ('missing' in installed) return context.skip(installed.missing);
       const [home, workspace] = [path.join(folder, 'home'), path.join(folder, 'workspace')];
       const file = path.join(workspace, 'hello.txt');
       const [fileField, contentField] = cli.fields;

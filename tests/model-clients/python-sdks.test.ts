@@ -7,8 +7,8 @@ import { CLAUDE, expectAsSent, GPT, type ModelClients, openModelClients, type Wa
 
 const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0'];
 const environment = await pythonEnvironment({ name: `model-sdks/${PACKAGES.join('-').replaceAll('==', '-')}`, packages: PACKAGES });
-const lack = 'lack' in environment ? `The SDKs for Python are not tried: ${environment.lack}` : null;
-if (lack !== null) console.log(lack);
+const missing = 'missing' in environment ? `The SDKs for Python are not tried: ${environment.missing}` : null;
+if (missing !== null) console.log(missing);
 
 /** Not counted from the request: the one through the gateway is longer by what it grants. */
 const USAGE = { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150, prompt_tokens_details: { cached_tokens: 20 } };
@@ -18,7 +18,7 @@ const script = (request: ModelRequest): ModelTurn =>
     ? { text: 'It is 7 °C in Käseburg.', usage: USAGE }
     : { text: 'I look first.', toolCalls: [{ name: 'weather', arguments: { city: 'Käseburg' }, id: 'call_weather_1' }], usage: USAGE };
 
-describe('the official SDKs for Python, through the gateway', { skip: lack ?? false }, () => {
+describe('the official SDKs for Python, through the gateway', { skip: missing ?? false }, () => {
   let clients: ModelClients;
   before(async () => {
     clients = await openModelClients(script);
@@ -26,7 +26,7 @@ describe('the official SDKs for Python, through the gateway', { skip: lack ?? fa
   after(() => clients?.close());
 
   it('get everything as without it, in three dialects, streamed and whole', async () => {
-    if ('lack' in environment) return;
+    if ('missing' in environment) return;
     const ask = async ({ origin, key }: Way): Promise<unknown> => {
       const { code, output } = await run(environment.program('python'), [path.join(import.meta.dirname, 'tasks.py'), origin, key, GPT, CLAUDE], {
         timeoutMs: 120_000,

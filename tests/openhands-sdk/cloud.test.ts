@@ -6,17 +6,17 @@ import { finish, terminal } from '../stack/script-book.ts';
 import { openhandsEnvironment, Sdk } from './world.ts';
 
 const environment = await openhandsEnvironment();
-const lack = 'lack' in environment ? `OpenHands' SDK is not tried: ${environment.lack}` : null;
+const missing = 'missing' in environment ? `OpenHands' SDK is not tried: ${environment.missing}` : null;
 
 const NAME = 'API_TOKEN';
 const SECRET = 'a-value-that-nobody-may-read-2718';
 
 /** `OpenHandsCloudWorkspace`: the app starts the sandbox, the client brings the agent. */
-describe("OpenHands' cloud workspace, unmodified", { skip: lack ?? false, timeout: 300_000 }, () => {
+describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, timeout: 300_000 }, () => {
   let open: OpenStack | undefined;
   let sdk: Sdk | undefined;
   before(async () => {
-    if ('lack' in environment) return;
+    if ('missing' in environment) return;
     const started = await Promise.allSettled([
       OpenStack.open().then((stack) => {
         open = stack;

@@ -9,14 +9,14 @@ import { call, expectWhole, finish, kinds, statuses, type Told, terminal } from 
 import { openhandsEnvironment, Sdk } from './world.ts';
 
 const environment = await openhandsEnvironment();
-const lack = 'lack' in environment ? `OpenHands' SDK is not tried: ${environment.lack}` : null;
-if (lack !== null) console.log(lack);
+const missing = 'missing' in environment ? `OpenHands' SDK is not tried: ${environment.missing}` : null;
+if (missing !== null) console.log(missing);
 
-describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
+describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
   let world: SdkSandbox;
   let sdk: Sdk;
   before(async () => {
-    if ('lack' in environment) return;
+    if ('missing' in environment) return;
     // The SDK takes seconds to load.
     [world, sdk] = await Promise.all([SdkSandbox.start(), Sdk.start(environment)]);
   });
@@ -408,7 +408,7 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
   describe('with a workspace of runtime-api', () => {
     let api: SdkRuntimeApi | undefined;
     before(async () => {
-      if (lack === null) api = await SdkRuntimeApi.start();
+      if (missing === null) api = await SdkRuntimeApi.start();
     });
     after(() => api?.close());
 

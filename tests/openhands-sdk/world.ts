@@ -9,7 +9,7 @@ const VERSION = '1.58.0';
 const SLOW_MS = 5_000;
 
 /** OpenHands' packages, each with what it needs at a fixed version. @returns them, or a sentence that says why they are not here. */
-export async function openhandsEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
+export async function openhandsEnvironment(): Promise<PythonEnvironment | { readonly missing: string }> {
   const packages = readFileSync(path.join(import.meta.dirname, 'requirements.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));

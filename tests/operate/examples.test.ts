@@ -83,8 +83,8 @@ describe('deploy/kind', { timeout: 400_000 }, () => {
     expect((parse(await read('deploy/kind/cluster.yaml')) as { nodes: unknown[] }).nodes).toHaveLength(3);
   });
 
-  const lack = missingForHelm();
-  it('the chart takes its values', { skip: lack ?? false }, async () => {
+  const missing = missingForHelm();
+  it('the chart takes its values', { skip: missing ?? false }, async () => {
     const helm = await openHelm({ signal: AbortSignal.timeout(390_000) });
     const values = ['helm/slipway/values-small.yaml', 'deploy/kind/values.yaml'].flatMap((file) => ['-f', path.join(ROOT, file)]);
     const set = ['--set', 'oidc.issuerUrl=https://id.example.com/realms/slipway', '--set', `sandboxes.image.digest=sha256:${'0'.repeat(64)}`];

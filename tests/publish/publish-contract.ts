@@ -12,8 +12,8 @@ import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
 const WAIT_MS = 60_000;
 
 /** What a git host must keep, whichever it is. @param lack why it cannot be had here. */
-export function publishContract(name: string, startHost: () => Promise<GitHost>, lack: string | null = null): void {
-  describe(`what an agent made, published on ${name}`, { skip: lack ?? false, timeout: 600_000 }, () => {
+export function publishContract(name: string, startHost: () => Promise<GitHost>, missing: string | null = null): void {
+  describe(`what an agent made, published on ${name}`, { skip: missing ?? false, timeout: 600_000 }, () => {
     let git: GitHost;
     let ada: HostAccount;
     let front: Front;
@@ -24,7 +24,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     let harnesses = 0;
 
     before(async () => {
-      if (lack !== null) return;
+      if (missing !== null) return;
       git = await startHost();
       front = await Front.open(git.url);
       host = new URL(front.url).host;

@@ -35,8 +35,8 @@ const run = promisify(execFile);
  * @returns a sentence that says why there is none, when there is none.
  */
 export async function openPreviousVersion(say: (line: string) => void): Promise<FleetVersion | string> {
-  const lack = await lackOfHistory();
-  if (lack !== null) return lack;
+  const missing = await missingOfHistory();
+  if (missing !== null) return missing;
   const root = await build(say);
   const load = <Module>(file: string): Promise<Module> => import(path.join(root, file)) as Promise<Module>;
   const services = await load<Pick<FleetVersion, 'planServices'>>('deploy/local/services.ts');
@@ -56,7 +56,7 @@ export async function openPreviousVersion(say: (line: string) => void): Promise<
 }
 
 /** A checkout of CI may have its newest commit only; an archive has none. */
-async function lackOfHistory(): Promise<string | null> {
+async function missingOfHistory(): Promise<string | null> {
   try {
     await run('git', ['cat-file', '-e', `${PREVIOUS}^{commit}`], { cwd: ROOT });
     return null;

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /** What the suites need and this machine lacks, each with its remedy. `required`: without it nothing can run. */
-export interface Lack {
+export interface Missing {
   readonly required: boolean;
   readonly sentence: string;
 }
 
-export function missingNeeds(root: string): Lack[] {
-  const lacks: Lack[] = [];
+export function missingNeeds(root: string): Missing[] {
+  const lacks: Missing[] = [];
   const need = (required: boolean, there: boolean, sentence: string): void => {
     if (!there) lacks.push({ required, sentence });
   };

@@ -1,4 +1,4 @@
-import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type ToolLacks } from '@slipway/contracts';
+import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts';
 import type { Patcher } from './apply-patch/patcher.js';
 import type { Browser } from './browser/browser.js';
 import type { BrowserView } from './browser-view/browser-view.js';
@@ -42,13 +42,13 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
 }
 
 /** Which kinds of action cannot be done in this image, each with the sentence that says so. */
-export function lacksOf({ search, ipython, browser }: ActionHandlers): ToolLacks['lacks'] {
-  const noBrowser = browser.lack;
-  const lacks = {
-    GlobAction: search.lack,
-    GrepAction: search.lack,
-    IPythonRunCellAction: ipython.lack,
+export function missingOf({ search, ipython, browser }: ActionHandlers): UnavailableTools['unavailable'] {
+  const noBrowser = browser.missing;
+  const unavailable = {
+    GlobAction: search.missing,
+    GrepAction: search.missing,
+    IPythonRunCellAction: ipython.missing,
     ...Object.fromEntries(BROWSER_KINDS.map((kind) => [kind, noBrowser])),
   };
-  return Object.fromEntries(Object.entries(lacks).filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(Object.entries(unavailable).filter((entry): entry is [string, string] => entry[1] !== null));
 }

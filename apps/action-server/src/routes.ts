@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BundleRequest, ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
-import { executeAction, lacksOf } from './actions.js';
+import { executeAction, missingOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { sendTar } from './archive/folder-archive.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
@@ -162,7 +162,7 @@ export function createRoutes({
         mcp.environmentChanged();
         return { success: true };
       },
-      'GET /lacks': async () => ({ lacks: lacksOf(handlers) }),
+      'GET /unavailable-tools': async () => ({ unavailable: missingOf(handlers) }),
       'POST /interrupt_terminal': async () => {
         await terminal.interrupt();
         return { success: true };

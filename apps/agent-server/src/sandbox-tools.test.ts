@@ -84,8 +84,8 @@ describe('the tools that run in the sandbox', () => {
     await sandbox.close();
   });
 
-  it('hide secrets in every text that they answer with', { skip: 'lack' in python ? python.lack : false }, async () => {
-    await begin(`${'lack' in python ? '' : path.dirname(python.program('python'))}:${process.env['PATH']}`);
+  it('hide secrets in every text that they answer with', { skip: 'missing' in python ? python.missing : false }, async () => {
+    await begin(`${'missing' in python ? '' : path.dirname(python.program('python'))}:${process.env['PATH']}`);
     expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { SECRET }, git: [] })).status).toBe(200);
     await writeFile(path.join(sandbox.workspace, `${SECRET}.txt`), `one\nkey=${SECRET}\n`);
     const app = await done([

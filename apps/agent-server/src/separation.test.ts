@@ -48,10 +48,10 @@ try 'ask its interface with the key of the tools' api "x-session-api-key: $(tr '
 echo 'all tried'
 `;
 
-const lack = process.platform !== 'linux' || process.getuid?.() !== 0 ? 'only root on Linux can start the two as two users' : false;
+const missing = process.platform !== 'linux' || process.getuid?.() !== 0 ? 'only root on Linux can start the two as two users' : false;
 
 /** Without containers around them: in a pod each has, beside its user, a process table and a root of its own (`in-container.test.ts`, `tests/cluster/isolation.test.ts`). */
-describe('agent-server and action-server as two users in one table of processes', { skip: lack }, () => {
+describe('agent-server and action-server as two users in one table of processes', { skip: missing }, () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   const apps: TestApp[] = [];

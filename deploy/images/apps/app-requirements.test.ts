@@ -29,11 +29,11 @@ const files: Readonly<Record<string, ImageFile>> = {
   'usr/share/doc/slipway/sbom.cdx.json': file(bill),
   'usr/share/doc/slipway/LICENSES.txt': file('MIT '.repeat(300)),
 };
-const lacksOf = (more: Readonly<Record<string, ImageFile>>, configured: ReadImage['config'] = config): readonly string[] =>
-  appFindingsOf({ architecture: 'amd64', config: configured, files: new Map(Object.entries({ ...files, ...more })) }).lacks;
+const missingOf = (more: Readonly<Record<string, ImageFile>>, configured: ReadImage['config'] = config): readonly string[] =>
+  appFindingsOf({ architecture: 'amd64', config: configured, files: new Map(Object.entries({ ...files, ...more })) }).missing;
 
 describe('the check of an app’s image', () => {
-  it('finds nothing in one that is as it must be', () => assert.deepEqual(lacksOf({}), []));
+  it('finds nothing in one that is as it must be', () => assert.deepEqual(missingOf({}), []));
 
   const bad: readonly [string, Readonly<Record<string, ImageFile>>, RegExp][] = [
     ['a shell', { 'usr/bin/sh': file('', { mode: 0o755 }) }, /^\/usr\/bin\/sh can be run; only Node has to\.$/],
@@ -53,15 +53,15 @@ describe('the check of an app’s image', () => {
   ];
   for (const [what, more, sentence] of bad) {
     it(`names ${what}`, () => {
-      const lacks = lacksOf(more);
-      assert.equal(lacks.length, 1, lacks.join('\n'));
-      assert.match(lacks[0]!, sentence);
+      const missing = missingOf(more);
+      assert.equal(missing.length, 1, missing.join('\n'));
+      assert.match(missing[0]!, sentence);
     });
   }
 
   it('names a user that is root, a volume, and a secret among the variables', () => {
-    assert.match(lacksOf({}, { ...config, User: '0' })[0] ?? '', /USER is `0`/);
-    assert.match(lacksOf({}, { ...config, Volumes: { '/data': {} } })[0] ?? '', /VOLUME \/data/);
-    assert.match(lacksOf({}, { ...config, Env: ['SESSION_SECRET=x'] })[0] ?? '', /^ENV SESSION_SECRET belongs into a Secret/);
+    assert.match(missingOf({}, { ...config, User: '0' })[0] ?? '', /USER is `0`/);
+    assert.match(missingOf({}, { ...config, Volumes: { '/data': {} } })[0] ?? '', /VOLUME \/data/);
+    assert.match(missingOf({}, { ...config, Env: ['SESSION_SECRET=x'] })[0] ?? '', /^ENV SESSION_SECRET belongs into a Secret/);
   });
 });

@@ -19,7 +19,7 @@ export { delegateTool } from './sub-agents/delegate-tool.js';
 export { kindsOf, type SubAgentKind } from './sub-agents/kinds.js';
 export { leftBehind } from './sub-agents/left-behind.js';
 export { taskTool } from './sub-agents/task-tool.js';
-export { lacksPrompt, saysLacks, systemPrompt } from './system-prompt.js';
+export { unavailablePrompt, saysUnavailable, systemPrompt } from './system-prompt.js';
 export { type McpCall, mcpTool } from './tools/mcp.js';
 export { PLANNING, planningTools } from './tools/planning-file-editor.js';
 export { STANDARD_TOOLS } from './tools/standard-tools.js';

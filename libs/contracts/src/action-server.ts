@@ -115,9 +115,9 @@ export const SandboxObservation = z.discriminatedUnion('kind', [
 export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
 
-/** `GET /lacks`: kinds of action that cannot be done in the sandbox's image, each with a sentence that says so. */
-export const ToolLacks = z.object({ lacks: z.record(z.string(), z.string()) });
-export type ToolLacks = z.infer<typeof ToolLacks>;
+/** `GET /unavailable-tools`: kinds of action that cannot be done in the sandbox's image, each with a sentence that says so. */
+export const UnavailableTools = z.object({ unavailable: z.record(z.string(), z.string()) });
+export type UnavailableTools = z.infer<typeof UnavailableTools>;
 
 /** Longest text of one observation; the middle is cut out and the whole is kept in a file. UTF-16 code units. */
 export const MAX_OBSERVATION_LENGTH = 30_000;

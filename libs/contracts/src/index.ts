@@ -35,7 +35,7 @@ export {
   TerminalAction,
   TerminalObservation,
   ThinkAction,
-  ToolLacks,
+  UnavailableTools,
 } from './action-server.js';
 // biome-ignore lint/performance/noReExportAll: the names are listed there, and this list would be too long with them.
 export * from './actions/index.js';

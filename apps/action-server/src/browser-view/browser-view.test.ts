@@ -37,7 +37,7 @@ const PAGES: Readonly<Record<string, string>> = {
     '<title>Opener</title><body style="margin:0"><a href="/still" target="_blank" style="position:fixed;left:0;top:0;width:200px;height:200px">open</a>',
 };
 
-describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? found.lack : false }, () => {
+describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found ? found.missing : false }, () => {
   let folder: string;
   let pages: Server;
   let site: string;
@@ -105,7 +105,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? 
 
   it('says that there is none yet, and shows the first page as soon as the agent opens it, with its address, title and errors', async () => {
     const ann = await watch();
-    expect(await ann.state(() => true)).toMatchObject({ phase: 'closed', lack: null, holder: null, yours: false, tabs: [] });
+    expect(await ann.state(() => true)).toMatchObject({ phase: 'closed', missing: null, holder: null, yours: false, tabs: [] });
     await goTo('/still');
     expect(await ann.state(({ title }) => title === 'Still')).toMatchObject({
       phase: 'open',
@@ -301,7 +301,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? 
     const bareServer = await serve(bare);
     try {
       const ann = await watch(true, bareServer);
-      expect(await ann.state(() => true)).toMatchObject({ phase: 'lacking', lack: expect.stringContaining('There is no browser in this sandbox') });
+      expect(await ann.state(() => true)).toMatchObject({ phase: 'lacking', missing: expect.stringContaining('There is no browser in this sandbox') });
     } finally {
       bare.close();
       bareServer.closeAllConnections();

@@ -55,11 +55,11 @@ export class Sight {
   /** What there is to say of it. */
   get facts(): Omit<BrowserState, 'type' | 'holder' | 'yours'> {
     const front = this.browser.current();
-    const lack = front === null ? this.browser.lack : null;
+    const missing = front === null ? this.browser.missing : null;
     const tabs = this.browser.running?.tabs.list() ?? [];
     return {
-      phase: front !== null ? 'open' : lack === null ? 'closed' : 'lacking',
-      lack,
+      phase: front !== null ? 'open' : missing === null ? 'closed' : 'lacking',
+      missing,
       address: front === null ? '' : this.address(front.page.url()),
       title: front === null ? '' : (this.titles?.of(front.page) ?? ''),
       loading: this.page?.loading ?? false,

@@ -29,7 +29,7 @@ describe('the life of the browser', { skip: noChromium }, () => {
 
   it('begins with the first action, and is one for whoever still waits when others have given up; all that it started ends with it', async () => {
     const here = await testBrowser();
-    expect([here.browser.lack, here.browser.current(), chromiums()]).toEqual([null, null, []]);
+    expect([here.browser.missing, here.browser.current(), chromiums()]).toEqual([null, null, []]);
     const first = new AbortController();
     const gone = here.browser.open('sites', first.signal);
     const both = [1, 2].map(() => here.act({ kind: 'BrowserNavigateAction', url: site.url }));
@@ -87,9 +87,9 @@ describe('the life of the browser', { skip: noChromium }, () => {
 
   it('is none where the image has no Chromium, in a sentence', async () => {
     const here = await testBrowser({ environment: new ShellEnvironment({ PATH: '/nowhere' }) });
-    expect(here.browser.lack).toContain('its image has no Chromium');
+    expect(here.browser.missing).toContain('its image has no Chromium');
     const refused = await here.act({ kind: 'BrowserGetStateAction' });
-    expect([refused.error_code, refused.text, refused.page]).toEqual(['sandbox.tool-unavailable', here.browser.lack, null]);
+    expect([refused.error_code, refused.text, refused.page]).toEqual(['sandbox.tool-unavailable', here.browser.missing, null]);
     await here.close();
   });
 

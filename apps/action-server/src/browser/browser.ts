@@ -70,9 +70,9 @@ export class Browser {
   constructor(readonly options: BrowserOptions) {}
 
   /** Why there is no browser here, or `null`. */
-  get lack(): string | null {
+  get missing(): string | null {
     const found = findChromium(this.options.environment.variables());
-    return 'lack' in found ? found.lack : null;
+    return 'missing' in found ? found.missing : null;
   }
 
   /** A failure is an observation with `is_error`; an abort ends the wait at once and rejects with its reason. */
@@ -182,7 +182,7 @@ export class Browser {
   async #start(signal: AbortSignal): Promise<RunningBrowser> {
     const variables = this.options.environment.variables();
     const found = findChromium(variables);
-    if ('lack' in found) throw new SlipwayError('sandbox.tool-unavailable', found.lack);
+    if ('missing' in found) throw new SlipwayError('sandbox.tool-unavailable', found.missing);
     this.#proxies ??= this.#startProxies();
     const [sites, workspace] = (await this.#proxies).map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
     const chromium = await Chromium.start({ program: found.program, directory: this.options.directory, proxyUrls: { sites, workspace }, variables }, signal);

@@ -10,10 +10,10 @@ const NO_CHROMIUM =
 const NO_DRIVER = 'There is no browser in this sandbox: its image has no playwright-core beside action-server. Read pages with curl in the terminal.';
 
 /** The program, or the sentence that says what is missing. Starts nothing: it looks at names only. */
-export function findChromium(env: Readonly<Record<string, string | undefined>>): { readonly program: string } | { readonly lack: string } {
+export function findChromium(env: Readonly<Record<string, string | undefined>>): { readonly program: string } | { readonly missing: string } {
   const program = [env['CHROMIUM_PATH'], ...inPath(env['PATH'] ?? ''), ...ofPlaywright(env)].find((file) => file !== undefined && isExecutable(file));
-  if (program === undefined) return { lack: NO_CHROMIUM };
-  return hasDriver() ? { program } : { lack: NO_DRIVER };
+  if (program === undefined) return { missing: NO_CHROMIUM };
+  return hasDriver() ? { program } : { missing: NO_DRIVER };
 }
 
 function inPath(searched: string): string[] {

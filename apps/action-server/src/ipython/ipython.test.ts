@@ -29,7 +29,7 @@ const listener = { text: (text) => process.stdout.write(text), display: () => {}
 await kernel.run('import os, time; print(os.getpid(), flush=True); time.sleep(1000)', listener, { silent: false });
 `;
 
-describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, () => {
+describe('a cell of Python', { skip: 'missing' in python ? python.missing : false }, () => {
   let folder: string;
   let environment: ShellEnvironment;
   let ipython: IPython;
@@ -40,7 +40,7 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
   const said = async (code: string, more: Record<string, unknown> = {}): Promise<string> => textOf(await run(code, more));
   before(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-cells-'));
-    const bin = 'lack' in python ? '' : path.dirname(python.program('python'));
+    const bin = 'missing' in python ? '' : path.dirname(python.program('python'));
     environment = new ShellEnvironment({ ...process.env, HOME: folder, PATH: `${bin}:${process.env['PATH']}` });
     ipython = new IPython({ environment, directory: () => folder, outputDirectory: path.join(folder, 'output'), allowance: new OutputAllowance() });
   });
@@ -50,7 +50,7 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
   });
 
   it('is run by a real kernel that keeps its state, and shows what it prints and what its last line is', async () => {
-    expect(ipython.lack).toBeNull();
+    expect(ipython.missing).toBeNull();
     expect(await run('import os\nx = 41\nprint("héllo 😀")\nx + 1')).toMatchObject({
       is_error: false,
       execution_count: 1,
@@ -196,7 +196,7 @@ describe('a sandbox without a kernel', () => {
       outputDirectory: folder,
       allowance: new OutputAllowance(),
     });
-    expect(bare.lack).toBe(NO_KERNEL);
+    expect(bare.missing).toBe(NO_KERNEL);
     const answer = await bare.execute(IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code: '1' }), new AbortController().signal);
     expect(answer).toMatchObject({ is_error: true, error_code: 'sandbox.tool-unavailable', content: [{ text: NO_KERNEL }] });
     rmSync(folder, { recursive: true });

@@ -41,7 +41,7 @@ export class IPython {
   constructor(private readonly options: IPythonOptions) {}
 
   /** Why cells cannot be run here, or `null`. */
-  get lack(): string | null {
+  get missing(): string | null {
     return this.#python() === null ? NO_KERNEL : null;
   }
 

@@ -160,8 +160,8 @@ describe('looking around in files', () => {
   });
 
   it('says in one sentence that there is no ripgrep, where there is none', async () => {
-    const { lack } = search;
-    expect(lack).toBeNull();
+    const { missing } = search;
+    expect(missing).toBeNull();
     expect(NO_RIPGREP).toContain('ripgrep');
   });
 });

@@ -23,7 +23,7 @@ export class Search {
   constructor(private readonly options: SearchOptions) {}
 
   /** Why files cannot be searched here, or `null`. */
-  get lack(): string | null {
+  get missing(): string | null {
     return ripgrepIn(this.#searchPath) === null ? NO_RIPGREP : null;
   }
 

@@ -15,7 +15,7 @@ export const noChromium: string | false =
     workspace: '/',
     directory: '/',
     refusedPorts: () => new Set(),
-  }).lack ?? false;
+  }).missing ?? false;
 
 type Answer = string | ((request: IncomingMessage, response: ServerResponse) => void);
 

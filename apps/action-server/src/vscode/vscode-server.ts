@@ -41,7 +41,7 @@ export class VscodeServer {
   constructor(private readonly options: VscodeServerOptions) {}
 
   /** Why there is none in this image; `null` when there is one. */
-  get lack(): string | null {
+  get missing(): string | null {
     try {
       accessSync(this.program, constants.R_OK);
       return null;
@@ -51,14 +51,14 @@ export class VscodeServer {
   }
 
   status(): VscodeStatus {
-    const { lack } = this;
-    return { running: this.#running !== undefined, enabled: lack === null, ...(lack === null ? {} : { message: lack }) };
+    const { missing } = this;
+    return { running: this.#running !== undefined, enabled: missing === null, ...(missing === null ? {} : { message: missing }) };
   }
 
   /** Starts it unless it runs. Never rejects for what the image or the machine lacks: the answer says so. Callers that come together share one start. */
   async open(host: string): Promise<OpenVscodeResponse> {
-    const { lack } = this;
-    if (lack !== null) return { open: false, reason: lack };
+    const { missing } = this;
+    if (missing !== null) return { open: false, reason: missing };
     // One that is starting does not listen yet: who comes meanwhile waits with the first.
     if (this.#opening === undefined && this.#running !== undefined) return { open: true, port: this.options.port, token: this.#running.token };
     this.#opening ??= this.start(host).finally(() => {

@@ -7,12 +7,12 @@ import {
   type EventStamp,
   type HookPort,
   invokeSkillTool,
-  lacksPrompt,
+  unavailablePrompt,
   PLANNING,
   planningTools,
   type Skill,
   STANDARD_TOOLS,
-  saysLacks,
+  saysUnavailable,
   skillOfStart,
   skillsPrompt,
   stamp,
@@ -50,8 +50,8 @@ export class AgentSetup {
   /** Skills of the workspace are read for conversations of the app; other clients bring theirs with them, as OpenHands' do. */
   static async of(id: string, request: StartConversationRequest, actionServer: ActionServerClient, coming: ComingTools): Promise<AgentSetup> {
     const { agent, slipway, workspace } = request;
-    const [lacks, found] = await Promise.all([
-      actionServer.lacks(),
+    const [unavailable, found] = await Promise.all([
+      actionServer.unavailable(),
       slipway === undefined ? NO_FILES : readWorkspaceFiles(actionServer, workspace.working_dir, AbortSignal.timeout(READ_TIMEOUT_MS)),
     ]);
     const skills = [...(agent.agent_context?.skills ?? []).map(skillOfStart), ...found.skills].filter(
@@ -65,8 +65,8 @@ export class AgentSetup {
     const plans = request.agent_type === 'plan';
     const chosen = filtered(toolsOf(agent, tools), agent);
     const wanted = plans ? planningTools(chosen) : chosen;
-    const own = wanted.filter(({ kind }) => !Object.hasOwn(lacks, kind));
-    const missing = lacksPrompt(wanted.flatMap(({ kind }) => (Object.hasOwn(lacks, kind) ? [lacks[kind] as string] : [])));
+    const own = wanted.filter(({ kind }) => !Object.hasOwn(unavailable, kind));
+    const missing = unavailablePrompt(wanted.flatMap(({ kind }) => (Object.hasOwn(unavailable, kind) ? [unavailable[kind] as string] : [])));
     // Who plans changes nothing, and of a server's tools that cannot be known.
     const toolbox = plans ? new Toolbox(own) : new Toolbox(own, coming);
     const hooks = hookPort(joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS), actionServer, id, workspace.working_dir);
@@ -83,7 +83,7 @@ export class AgentSetup {
 
   /** Is this what the agent was told it is: one that plans, or one that works, and with these tools missing? */
   isToldBy({ system_prompt: { text } }: EventOf<'SystemPromptEvent'>): boolean {
-    return text.includes(PLANNING) === this.plans && saysLacks(text, this.missing);
+    return text.includes(PLANNING) === this.plans && saysUnavailable(text, this.missing);
   }
 
   systemPrompt(by: EventStamp): ConversationEvent {

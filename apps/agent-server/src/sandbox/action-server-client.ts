@@ -18,7 +18,7 @@ import {
   RunCommandResponse,
   type SandboxAction,
   type SandboxObservation,
-  ToolLacks,
+  UnavailableTools,
   VscodeStatus,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -33,7 +33,7 @@ import { watched } from './watched-output.js';
 const COME_BACK_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 const CONFIGURE_TIMEOUT_MS = 5_000;
-const LACKS_TIMEOUT_MS = 1_000;
+const UNAVAILABLE_TIMEOUT_MS = 1_000;
 /** Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second. */
 const MARK_TIMEOUT_MS = 5_000;
 /** It says itself when it does not start. Milliseconds. */
@@ -87,9 +87,9 @@ export class ActionServerClient implements ToolPort {
   }
 
   /** Kinds of action that the sandbox's image cannot do. Best effort, for at most a second: of a tool process that is away nothing is known, and each tool says it itself. */
-  async lacks(): Promise<ToolLacks['lacks']> {
-    const answer = await this.ask('GET', '/lacks', undefined, LACKS_TIMEOUT_MS).catch(() => null);
-    return ToolLacks.safeParse(answer).data?.lacks ?? {};
+  async unavailable(): Promise<UnavailableTools['unavailable']> {
+    const answer = await this.ask('GET', '/unavailable-tools', undefined, UNAVAILABLE_TIMEOUT_MS).catch(() => null);
+    return UnavailableTools.safeParse(answer).data?.unavailable ?? {};
   }
 
   /**

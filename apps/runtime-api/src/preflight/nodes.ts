@@ -19,7 +19,7 @@ export interface WantedTemplate {
 }
 
 /** What the nodes lack for these templates, as sentences; empty when nothing. Nothing is asked of a node that only lists its largest images: a sandbox image is among them. */
-export function lacksOfNodes(templates: readonly WantedTemplate[], nodes: readonly Node[], runtimeClasses: readonly string[]): string[] {
+export function missingOfNodes(templates: readonly WantedTemplate[], nodes: readonly Node[], runtimeClasses: readonly string[]): string[] {
   return templates.flatMap((template) => {
     const { name, image, runtimeClassName, nodeSelector = {} } = template;
     const suited = nodes.filter(
@@ -31,28 +31,28 @@ export function lacksOfNodes(templates: readonly WantedTemplate[], nodes: readon
         `sandboxes.templates ${name}: no node takes its sandboxes${labels.length === 0 ? '' : `; none that is schedulable has the labels ${labels.join(', ')}`}.`,
       ];
     }
-    const lacks: string[] = [];
+    const missing: string[] = [];
     if (runtimeClassName !== undefined && !runtimeClasses.includes(runtimeClassName))
-      lacks.push(
+      missing.push(
         `sandboxes.templates ${name}: the cluster has no RuntimeClass ${runtimeClassName}${runtimeClasses.length === 0 ? '' : `, only ${runtimeClasses.join(', ')}`}.`,
       );
     const without = suited.filter((node) => !hasImage(node, image)).map(({ metadata }) => metadata.name);
     if (template.imagePullPolicy === 'Never' && without.length > 0)
-      lacks.push(
+      missing.push(
         `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}${otherNames(suited, image)}. Import it there (a node tells of a new image within a minute), or name a registry.`,
       );
     else if (!namesRegistry(image) && without.length === suited.length)
-      lacks.push(
+      missing.push(
         `sandboxes.image: no node has ${image}, and it names no registry to pull it from${otherNames(suited, image)}. Set image.registry, or import it and set pullPolicy Never.`,
       );
     if (template.userNamespaces === true) {
       const unable = suited.filter((node) => !hasUserNamespaces(node)).map(({ metadata }) => metadata.name);
       if (unable.length > 0)
-        lacks.push(
+        missing.push(
           `sandboxes.templates ${name}: ${listed(unable)} of ${suited.length} nodes have no user namespaces. They need Linux 6.3 and containerd 2 (or CRI-O 1.25); or leave userNamespaces out.`,
         );
     }
-    return lacks;
+    return missing;
   });
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { lacksOfNodes, type Node } from './nodes.js';
+import { missingOfNodes, type Node } from './nodes.js';
 import { preflight } from './preflight.js';
 
 const DIGEST = `sha256:${'1'.repeat(64)}`;
@@ -16,22 +16,22 @@ const withImage = (name: string): Node => holding(name, 'docker.io/slipway/sandb
 const template = { name: 'standard', image: `slipway/sandbox@${DIGEST}` };
 
 describe('what nodes lack', () => {
-  const cases: readonly { readonly name: string; readonly lacks: string[]; readonly says: readonly (string | RegExp)[] }[] = [
-    { name: 'nothing, when the image is on one of them by its digest', lacks: lacksOfNodes([template], [node('a'), withImage('b')], []), says: [] },
-    { name: 'the image, when its digest is there under another name, by which no pod finds it', lacks: lacksOfNodes([{ ...template, imagePullPolicy: 'Never' }], [holding('a', 'slipway.local/sandbox')], []), says: [/a of 1 nodes do not have slipway\/sandbox@sha256:1+ \(the digest is there as slipway\.local\/sandbox@sha256:1+: set sandboxes\.image\.repository/] },
-    { name: 'nothing, when there is a registry', lacks: lacksOfNodes([{ ...template, image: `registry:5000/${template.image}` }], [node('a')], []), says: [] },
-    { name: 'image and registry', lacks: lacksOfNodes([template], [node('a'), node('b')], []), says: [/no node has slipway\/sandbox@.*names no registry/] },
-    { name: 'an image that nothing pulls, on some of them', lacks: lacksOfNodes([{ ...template, imagePullPolicy: 'Never' }], [withImage('a'), node('b')], []), says: [/nothing pulls it .* b of 2 nodes/] },
-    { name: 'the labels', lacks: lacksOfNodes([{ ...template, nodeSelector: { pool: 'c' } }], [withImage('a')], []), says: [/has the labels pool=c/] },
-    { name: 'a node that takes pods', lacks: lacksOfNodes([template], [node('a', { spec: { unschedulable: true } })], []), says: [/no node takes its sandboxes/] },
-    { name: 'the runtime class', lacks: lacksOfNodes([{ ...template, runtimeClassName: 'gvisor' }], [withImage('a')], ['kata']), says: [/no RuntimeClass gvisor, only kata/] },
-    { name: 'user namespaces, by the words of the runtime', lacks: lacksOfNodes([{ ...template, userNamespaces: true }], [node('a', { status: { ...withImage('a').status, runtimeHandlers: [{ name: '', features: {} }], nodeInfo: { kernelVersion: '6.8.0' } } })], []), says: [/no user namespaces/] },
-    { name: 'user namespaces, by the kernel', lacks: lacksOfNodes([{ ...template, userNamespaces: true }], [node('a', { status: { ...withImage('a').status, nodeInfo: { kernelVersion: '5.15.0-91' } } })], []), says: [/no user namespaces/] },
+  const cases: readonly { readonly name: string; readonly missing: string[]; readonly says: readonly (string | RegExp)[] }[] = [
+    { name: 'nothing, when the image is on one of them by its digest', missing: missingOfNodes([template], [node('a'), withImage('b')], []), says: [] },
+    { name: 'the image, when its digest is there under another name, by which no pod finds it', missing: missingOfNodes([{ ...template, imagePullPolicy: 'Never' }], [holding('a', 'slipway.local/sandbox')], []), says: [/a of 1 nodes do not have slipway\/sandbox@sha256:1+ \(the digest is there as slipway\.local\/sandbox@sha256:1+: set sandboxes\.image\.repository/] },
+    { name: 'nothing, when there is a registry', missing: missingOfNodes([{ ...template, image: `registry:5000/${template.image}` }], [node('a')], []), says: [] },
+    { name: 'image and registry', missing: missingOfNodes([template], [node('a'), node('b')], []), says: [/no node has slipway\/sandbox@.*names no registry/] },
+    { name: 'an image that nothing pulls, on some of them', missing: missingOfNodes([{ ...template, imagePullPolicy: 'Never' }], [withImage('a'), node('b')], []), says: [/nothing pulls it .* b of 2 nodes/] },
+    { name: 'the labels', missing: missingOfNodes([{ ...template, nodeSelector: { pool: 'c' } }], [withImage('a')], []), says: [/has the labels pool=c/] },
+    { name: 'a node that takes pods', missing: missingOfNodes([template], [node('a', { spec: { unschedulable: true } })], []), says: [/no node takes its sandboxes/] },
+    { name: 'the runtime class', missing: missingOfNodes([{ ...template, runtimeClassName: 'gvisor' }], [withImage('a')], ['kata']), says: [/no RuntimeClass gvisor, only kata/] },
+    { name: 'user namespaces, by the words of the runtime', missing: missingOfNodes([{ ...template, userNamespaces: true }], [node('a', { status: { ...withImage('a').status, runtimeHandlers: [{ name: '', features: {} }], nodeInfo: { kernelVersion: '6.8.0' } } })], []), says: [/no user namespaces/] },
+    { name: 'user namespaces, by the kernel', missing: missingOfNodes([{ ...template, userNamespaces: true }], [node('a', { status: { ...withImage('a').status, nodeInfo: { kernelVersion: '5.15.0-91' } } })], []), says: [/no user namespaces/] },
   ]; // biome-ignore format: a table reads better in lines
-  for (const { name, lacks, says } of cases)
+  for (const { name, missing, says } of cases)
     it(name, () => {
-      expect(lacks).toHaveLength(says.length);
-      for (const [index, words] of says.entries()) expect(lacks[index]).toMatch(words);
+      expect(missing).toHaveLength(says.length);
+      for (const [index, words] of says.entries()) expect(missing[index]).toMatch(words);
     });
 });
 

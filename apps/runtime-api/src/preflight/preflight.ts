@@ -1,7 +1,7 @@
 import https from 'node:https';
 import { inCluster } from '@slipway/sandbox/adapters/kubernetes';
 import { bucket } from './bucket.js';
-import { lacksOfNodes, type Node, type WantedTemplate } from './nodes.js';
+import { missingOfNodes, type Node, type WantedTemplate } from './nodes.js';
 import { answers, authority, issuer, postgres, proxy, redis } from './reach.js';
 
 /** Longest wait for one answer of the API server. Milliseconds. */
@@ -57,7 +57,7 @@ async function nodes(env: Variables): Promise<string[]> {
     });
   const [all, classes] = await Promise.all([read<Node>('/api/v1/nodes'), read<{ metadata: { name: string } }>('/apis/node.k8s.io/v1/runtimeclasses')]);
   const templates = JSON.parse(env['SANDBOX_TEMPLATES'] ?? '[]') as WantedTemplate[];
-  return lacksOfNodes(
+  return missingOfNodes(
     templates,
     all,
     classes.map(({ metadata }) => metadata.name),

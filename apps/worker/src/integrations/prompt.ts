@@ -58,8 +58,8 @@ export function promptOfIntent(
     context.said.filter((each) => !isAsked(each)),
     authority,
   );
-  const lacks = context.lacks ?? (unsaid > 0 ? 'it is too long' : null);
-  if (lacks !== null) words.push(`Not all of the thread is quoted below: ${lacks}.`);
+  const incomplete = context.incomplete ?? (unsaid > 0 ? 'it is too long' : null);
+  if (incomplete !== null) words.push(`Not all of the thread is quoted below: ${incomplete}.`);
   return promptOf({
     instruction: { source: 'request', passage: { ...instruction, text: words.join('\n\n') }, authority: 'write' },
     subject: subjectText === '' ? null : about,

@@ -118,7 +118,7 @@ describe('the rest of a thread', () => {
       '/reviews': [200, [review]],
     };
     const gitea = await read('gitea');
-    expect([seen(gitea), gitea.lacks]).toEqual([expected, null]);
+    expect([seen(gitea), gitea.incomplete]).toEqual([expected, null]);
     expect(asked.sort()).toEqual(['eve', 'writer', 'writer-two']);
     expect([...gitea.authorities].sort()).toEqual([
       ['1', 'write'],
@@ -189,7 +189,7 @@ describe('the rest of a thread', () => {
   });
 
   it('keeps nobody waiting when the host is away, limits calls, lies or says far too much, and says that there is more', async () => {
-    for (const [status, body, lacks] of [
+    for (const [status, body, incomplete] of [
       [500, {}, 'the provider did not answer as it should'],
       [429, {}, 'the provider limits our calls'],
       [200, { not: 'a list' }, 'the provider did not answer as it should'],
@@ -197,7 +197,7 @@ describe('the rest of a thread', () => {
       [200, [comment(11, 'x'.repeat(2_000), 'x')], 'the provider did not answer as it should'],
     ] as const) {
       answers = { '/issues/3/comments': [status, body], '/reviews': [200, []] };
-      expect(await read('gitea')).toMatchObject({ said: [], lacks });
+      expect(await read('gitea')).toMatchObject({ said: [], incomplete });
     }
   });
 

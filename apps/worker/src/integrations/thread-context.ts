@@ -19,10 +19,10 @@ export interface ThreadContext {
   /** By the provider's id of the author; who is missing may not write there, as far as is known. */
   readonly authorities: ReadonlyMap<string, Authority>;
   /** Why it is not all; `null`: it is. */
-  readonly lacks: string | null;
+  readonly incomplete: string | null;
 }
 
-export const NO_CONTEXT: ThreadContext = { said: [], authorities: new Map(), lacks: null };
+export const NO_CONTEXT: ThreadContext = { said: [], authorities: new Map(), incomplete: null };
 
 /** Reads the rest of a thread at its provider. A thread that cannot be read now keeps nobody waiting: the agent is given what the delivery holds, and learns that there is more. */
 export class ThreadReader {
@@ -43,15 +43,15 @@ export class ThreadReader {
       const since = fresh ? null : await inOrg(this.pool, orgId, (client) => lastAskedInThread(client, orgId, connection.id, intent.thread.key));
       const need = intent.repository === null ? {} : { repository: intent.repository.fullName, step: 'threads' as const };
       const opened = await this.calls.open(orgId, connection, threads, need);
-      if (opened === null) return lacking('the connection has no access token');
+      if (opened === null) return incompleteContext('the connection has no access token');
       const { said, more } = await threads.read(opened.client(limit), intent.thread);
       const others = said.filter((each) => isOf(each, intent, since, connection));
       const authorities = await this.authoritiesOf(orgId, connection, intent, others, limit);
-      return { said: others, authorities, lacks: more ? 'it is too long' : null };
+      return { said: others, authorities, incomplete: more ? 'it is too long' : null };
     } catch (error) {
       signal.throwIfAborted();
       this.logger.warn({ connection_id: connection.id, err: error }, 'the rest of a thread was not read');
-      return lacking(
+      return incompleteContext(
         error instanceof ProviderRefusal && error.kind === 'limited' ? 'the provider limits our calls' : 'the provider did not answer as it should',
       );
     }
@@ -85,4 +85,4 @@ function isOf({ passage, lines }: Said, intent: Intent, since: Date | null, { ow
   return since === null || passage.createdAt === null || Date.parse(passage.createdAt) > since.getTime() - CLOCKS_MS;
 }
 
-const lacking = (lacks: string): ThreadContext => ({ ...NO_CONTEXT, lacks });
+const incompleteContext = (incomplete: string): ThreadContext => ({ ...NO_CONTEXT, incomplete });

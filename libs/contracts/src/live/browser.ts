@@ -85,7 +85,7 @@ export const BrowserState = z.object({
   /** `lacking`: this image has no browser. `closed`: the agent has not opened it, or it has ended. */
   phase: z.enum(['lacking', 'closed', 'open']),
   /** Why there is none, in a sentence; `null` unless `lacking`. */
-  lack: z.string().nullable(),
+  missing: z.string().nullable(),
   address: z.string(),
   title: z.string(),
   loading: z.boolean(),

@@ -29,8 +29,8 @@ export async function openTestCluster(options: TestClusterOptions = {}): Promise
 
 /** One of its own, whatever else the machine has: for tests that break it. @throws as `openTestCluster`. */
 export async function openBuiltCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const lack = await missingForBuiltCluster();
-  if (lack !== null) throw new ClusterUnavailable(lack);
+  const missing = await missingForBuiltCluster();
+  if (missing !== null) throw new ClusterUnavailable(missing);
   const say = options.say ?? ((line: string) => void process.stderr.write(`${line}\n`));
   return openLabCluster(await buildPrograms(say, options.signal), options);
 }
@@ -43,8 +43,8 @@ export async function missingForTestCluster(): Promise<string | null> {
 
 /** Why none of its own can be had here, as one sentence; `null` when it can. */
 export async function missingForBuiltCluster(): Promise<string | null> {
-  const lack = (await missingForRunning()) ?? ((await builtPrograms()) === null ? await missingForBuilding() : null);
-  return lack === null ? null : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${lack}.`;
+  const missing = (await missingForRunning()) ?? ((await builtPrograms()) === null ? await missingForBuilding() : null);
+  return missing === null ? null : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${missing}.`;
 }
 
 /**
@@ -52,9 +52,9 @@ export async function missingForBuiltCluster(): Promise<string | null> {
  * @throws Error when it can be built and the build fails.
  */
 export async function prepareTestCluster(say: (line: string) => void, signal?: AbortSignal): Promise<string | null> {
-  const lack = await missingForTestCluster();
-  if (lack === null && givenKubeconfig() === null && !(await canRunKind())) await buildPrograms(say, signal);
-  return lack;
+  const missing = await missingForTestCluster();
+  if (missing === null && givenKubeconfig() === null && !(await canRunKind())) await buildPrograms(say, signal);
+  return missing;
 }
 
 /** The archive of `ECHO_IMAGE`, for `importImage`. Builds it when needed. */

@@ -34,9 +34,9 @@ export async function missingForGitea(): Promise<string | null> {
 export async function prepareGitea(say: (line: string) => void = () => {}, signal?: AbortSignal): Promise<string> {
   const folder = await programsFolder();
   if (existsSync(folder)) return folder;
-  const lack = await missingForGitea();
+  const missing = await missingForGitea();
   const go = findGo();
-  if (lack !== null || go === null) throw new GiteaUnavailable(lack ?? 'Go is missing.');
+  if (missing !== null || go === null) throw new GiteaUnavailable(missing ?? 'Go is missing.');
   const make = async (making: string): Promise<void> => {
     const began = performance.now();
     const version = await giteaVersion();

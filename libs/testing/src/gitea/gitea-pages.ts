@@ -30,7 +30,7 @@ export async function prepareGiteaPages(say: (line: string) => void = () => {}, 
   const go = findGo();
   if (go === null) return 'The pages of Gitea are built from its Go module, and there is no Go on the PATH: they have no styles. Everything else works.';
   const pnpm = await npmProgram('pnpm', PNPM);
-  if ('lack' in pnpm) return `The pages of Gitea have no styles: ${pnpm.lack}.`;
+  if ('missing' in pnpm) return `The pages of Gitea have no styles: ${pnpm.missing}.`;
   const make = async (making: string): Promise<void> => {
     say('gitea: building its pages …');
     const sources = path.join(making, 'sources');

@@ -42,9 +42,9 @@ function missingForKeycloak(): string | null {
  * @throws KeycloakUnavailable when Java or Maven is missing, or the download fails.
  */
 export async function buildKeycloak(say: (line: string) => void, signal?: AbortSignal): Promise<BuiltKeycloak> {
-  const lack = missingForKeycloak();
+  const missing = missingForKeycloak();
   const java = findJava(OLDEST_JAVA);
-  if (lack !== null || java === null) throw new KeycloakUnavailable(lack ?? 'Java is missing.');
+  if (missing !== null || java === null) throw new KeycloakUnavailable(missing ?? 'Java is missing.');
   const folder = place();
   if (existsSync(folder)) return { folder, java };
   await mkdir(path.dirname(folder), { recursive: true });

@@ -15,7 +15,7 @@ const GO = ['go', '/usr/local/go/bin/go'];
  * The files of a Go module, which Go keeps from run to run outside the checkout. Nothing of it is built or run.
  * @param version exact, with its `v`. @returns it, or a sentence that says why there is none here.
  */
-export async function goModule(module: string, version: string): Promise<GoModule | { readonly lack: string }> {
+export async function goModule(module: string, version: string): Promise<GoModule | { readonly missing: string }> {
   const cwd = programFolder('go-modules');
   await mkdir(cwd, { recursive: true });
   const env = { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' };
@@ -26,5 +26,5 @@ export async function goModule(module: string, version: string): Promise<GoModul
     if (code === 0 && folder !== undefined && existsSync(folder)) return { folder };
     if (!output.includes(`there is no ${go}`)) last = output.trim().split('\n').at(-1) ?? last;
   }
-  return { lack: `${module} ${version} could not be downloaded: ${last}` };
+  return { missing: `${module} ${version} could not be downloaded: ${last}` };
 }

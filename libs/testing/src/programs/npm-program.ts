@@ -15,7 +15,7 @@ const INSTALL_MS = 300_000;
  * A program of others from npm that the product itself does not need, in a folder of its own outside the checkout, kept from run to run. Its install scripts are not run.
  * @param version exact. @returns it, or a sentence that says why there is none here.
  */
-export async function npmProgram(name: string, version: string): Promise<NpmProgram | { readonly lack: string }> {
+export async function npmProgram(name: string, version: string): Promise<NpmProgram | { readonly missing: string }> {
   const folder = programFolder('npm', `${name.replace(/^@/, '').replace('/', '-')}-${version}`);
   const modules = path.join(folder, 'node_modules');
   if (existsSync(path.join(folder, WHOLE))) return { modules };
@@ -28,7 +28,7 @@ export async function npmProgram(name: string, version: string): Promise<NpmProg
   });
   if (code !== 0) {
     await rm(folder, { recursive: true, force: true });
-    return { lack: `${name} ${version} could not be installed: ${output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
+    return { missing: `${name} ${version} could not be installed: ${output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
   }
   await writeFile(path.join(folder, WHOLE), version);
   return { modules };

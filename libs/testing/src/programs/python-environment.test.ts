@@ -16,7 +16,7 @@ describe('an environment of Python packages', { timeout: 240_000 }, () => {
       const options = { name: 'nothing/1', packages: ['--no-index', 'pip'] };
       const made = await Promise.all([1, 2, 3].map(() => pythonEnvironment(options)));
       for (const environment of made) {
-        if ('lack' in environment) return test.skip(environment.lack);
+        if ('missing' in environment) return test.skip(environment.missing);
         expect((await run(environment.program('pip'), ['--version'], { timeoutMs: 60_000 })).code).toBe(0);
       }
     } finally {

@@ -29,13 +29,13 @@ const WHOLE = 'slipway-installed';
  * Packages of PyPI in an environment of their own, kept from run to run; processes that want it at the same time make it once.
  * @returns it, or a sentence that says why there is none here. Never rejects for want of a network.
  */
-export async function pythonEnvironment(options: PythonEnvironmentOptions): Promise<PythonEnvironment | { readonly lack: string }> {
+export async function pythonEnvironment(options: PythonEnvironmentOptions): Promise<PythonEnvironment | { readonly missing: string }> {
   const folder = programFolder(...options.name.split('/'));
   const found: PythonEnvironment = { program: (program) => path.join(folder, 'bin', program) };
   if (await isWhole(folder, found)) return found;
   const python = await findPython(options.oldest ?? OLDEST);
   if (python === null)
-    return { lack: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
+    return { missing: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
   const release = await takeBuildLock(`${folder}.lock`, (pid) => console.error(`${options.name}: process ${pid} is installing it; waiting for it`));
   try {
     return (await isWhole(folder, found)) ? found : await install(python, folder, found, options);
@@ -54,7 +54,7 @@ async function install(
   folder: string,
   found: PythonEnvironment,
   { packages, installMs = 240_000 }: PythonEnvironmentOptions,
-): Promise<PythonEnvironment | { readonly lack: string }> {
+): Promise<PythonEnvironment | { readonly missing: string }> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(path.dirname(folder), { recursive: true });
   // Programs of an environment name its folder, so it is made where it will be.
@@ -69,7 +69,7 @@ async function install(
   await rm(broken, { recursive: true, force: true });
   await rename(folder, broken).catch(() => {});
   await rm(broken, { recursive: true, force: true });
-  return { lack: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
+  return { missing: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
 }
 
 /** Those that pyenv holds, also when none of them is chosen: its own commands then refuse. Newest first. */

@@ -35,7 +35,7 @@ export function BrowserPanel() {
     <div className="flex h-full flex-col">
       <LiveNotice channel={channel} what="The browser" />
       {phase === 'lacking' ? (
-        <EmptyState title="This sandbox has no browser">{state.lack} The template that the sandbox is made of decides that.</EmptyState>
+        <EmptyState title="This sandbox has no browser">{state.missing} The template that the sandbox is made of decides that.</EmptyState>
       ) : (
         <>
           {phase === 'open' || holder !== null || yours ? <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} /> : null}

@@ -17,11 +17,11 @@ import { summary } from '../../testing/deliveries.js';
 import { giteaCalls } from './calls.js';
 import { gitea as provider } from './index.js';
 
-const lack = await missingForGitea();
-if (lack !== null) console.log(`${lack} Deliveries of a real Gitea are not read.`);
+const missing = await missingForGitea();
+if (missing !== null) console.log(`${missing} Deliveries of a real Gitea are not read.`);
 const SECRET = 'a-secret-of-the-hook';
 
-describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let bot: GiteaPerson;
@@ -34,7 +34,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   const ours = new Set<string>();
 
   before(async () => {
-    if (lack !== null) return;
+    if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     bot = await gitea.admin.createUser('slipway');

@@ -67,8 +67,8 @@ export async function missingForBuilding(): Promise<string | null> {
 export async function buildPrograms(say: (line: string) => void, signal?: AbortSignal): Promise<string> {
   const folder = await programsFolder();
   if (existsSync(folder)) return folder;
-  const lack = await missingForBuilding();
-  if (lack !== null) throw new ClusterUnavailable(`${lack}.`);
+  const missing = await missingForBuilding();
+  if (missing !== null) throw new ClusterUnavailable(`${missing}.`);
   const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`cluster: process ${pid} is building the same; waiting for it`), signal);
   const temporary = `${folder}.building-${process.pid}`;
   try {

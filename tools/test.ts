@@ -35,9 +35,9 @@ if (suites.length === 0) {
   process.exit(1);
 }
 
-const lacks = missingNeeds(root);
-for (const missing of lacks) console.log(missing.sentence);
-if (lacks.some((missing) => missing.required)) finish([], [], 1);
+const needs = missingNeeds(root);
+for (const { sentence } of needs) console.log(sentence);
+if (needs.some(({ required }) => required)) finish([], [], 1);
 
 if (!options.includes('--no-build')) {
   const started = performance.now();
@@ -83,7 +83,7 @@ let races: readonly Race[] = [];
 try {
   const done: SuiteResult[] = [];
   const take = async (queue: Suite[]): Promise<void> => {
-    for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndTell(suite));
+    for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndReport(suite));
   };
   const of = (beside: Suite['beside']): Suite[] => suites.filter((suite) => suite.beside === beside);
   const any = of('any').sort(longestFirst);
@@ -99,7 +99,7 @@ try {
 }
 finish(results, races, stop.signal.aborted ? 130 : 0);
 
-async function runAndTell(suite: Suite): Promise<SuiteResult> {
+async function runAndReport(suite: Suite): Promise<SuiteResult> {
   const result = await runSuite(suite, stop.signal);
   console.log(suiteLine(result));
   return result;

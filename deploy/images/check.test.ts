@@ -61,11 +61,11 @@ describe('the check of a custom image', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('finds nothing in an image that holds what a sandbox needs', async () => {
-    assert.deepEqual(await check('complete', [complete()]), { lacks: [], differs: [] });
+    assert.deepEqual(await check('complete', [complete()]), { missing: [], differs: [] });
   });
 
   it('names everything that an empty image lacks', async () => {
-    const { lacks } = await check('empty', [[directory('etc')]]);
+    const { missing } = await check('empty', [[directory('etc')]]);
     for (const word of [
       '/usr/local/bin/node',
       'agent-server.cjs',
@@ -84,23 +84,23 @@ describe('the check of a custom image', () => {
       'ca-certificates',
     ])
       assert.ok(
-        lacks.some((sentence) => sentence.includes(word)),
-        `${word} is not among:\n${lacks.join('\n')}`,
+        missing.some((sentence) => sentence.includes(word)),
+        `${word} is not among:\n${missing.join('\n')}`,
       );
   });
 
   it('sees what a higher layer removed, and what it put in place of a folder', async () => {
-    const { lacks } = await check('removed', [
+    const { missing } = await check('removed', [
       complete(),
       [file('usr/bin/.wh.git', ''), file('home/agent', 'a file', 0o644), file('opt/node/.wh..wh..opq', '')],
     ]);
-    assert.equal(lacks.length, 3, lacks.join('\n'));
-    assert.match(lacks.join('\n'), /no Node at .*\n.*no folder \/home\/agent.*\n.*git is on none/);
+    assert.equal(missing.length, 3, missing.join('\n'));
+    assert.match(missing.join('\n'), /no Node at .*\n.*no folder \/home\/agent.*\n.*git is on none/);
   });
 
   it('keeps what a layer brings into a folder that it empties', async () => {
-    const { lacks } = await check('replaced', [complete(), [file('opt/node/.wh..wh..opq', ''), file('opt/node/node', program)]]);
-    assert.deepEqual(lacks, []);
+    const { missing } = await check('replaced', [complete(), [file('opt/node/.wh..wh..opq', ''), file('opt/node/node', program)]]);
+    assert.deepEqual(missing, []);
   });
 
   for (const [what, entry, sentence] of [
@@ -111,14 +111,14 @@ describe('the check of a custom image', () => {
     ['a link that runs in a circle', link('usr/local/bin/node', '/usr/local/bin/node'), /no Node at/],
   ] as const)
     it(`says so of ${what}`, async () => {
-      const { lacks } = await check(what, [complete(), [entry]]);
-      assert.equal(lacks.length, 1, lacks.join('\n'));
-      assert.match(lacks[0]!, sentence);
+      const { missing } = await check(what, [complete(), [entry]]);
+      assert.equal(missing.length, 1, missing.join('\n'));
+      assert.match(missing[0]!, sentence);
     });
 
   it('lets pass, with a word about it, bundles of another version and a volume', async () => {
-    const { lacks, differs } = await check('differs', [complete(), [file('opt/slipway/action-server.cjs', 'another', 0o644)]], { Volumes: { '/data': {} } });
-    assert.deepEqual(lacks, []);
+    const { missing, differs } = await check('differs', [complete(), [file('opt/slipway/action-server.cjs', 'another', 0o644)]], { Volumes: { '/data': {} } });
+    assert.deepEqual(missing, []);
     assert.match(differs.join('\n'), /action-server.cjs is not the one of this checkout.*\nVOLUME \/data/);
   });
 

@@ -26,10 +26,11 @@ if (import.meta.main) {
       process.exit(2);
     },
   );
-  for (const sentence of found.lacks) console.log(`lacks    ${sentence}`);
+  for (const sentence of found.missing) console.log(`missing  ${sentence}`);
   for (const sentence of found.differs) console.log(`differs  ${sentence}`);
   if (app)
-    console.log(found.lacks.length === 0 ? 'This image is as an app’s must be.' : `This image is not as an app’s must be: ${found.lacks.length} things.`);
-  else console.log(found.lacks.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.lacks.length} things are missing.`);
-  process.exit(found.lacks.length === 0 ? 0 : 1);
+    console.log(found.missing.length === 0 ? 'This image is as an app’s must be.' : `This image is not as an app’s must be: ${found.missing.length} things.`);
+  else
+    console.log(found.missing.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.missing.length} things are missing.`);
+  process.exit(found.missing.length === 0 ? 0 : 1);
 }

@@ -5,7 +5,7 @@ import { AGENT_SERVER_UID, AGENT_UID, BUNDLES, type BundleName, builtBundle, NOD
 
 /** `lacks`: a pod of this image would not work. `differs`: it would, otherwise than ours. Each a sentence that says what to do. */
 export interface Findings {
-  readonly lacks: readonly string[];
+  readonly missing: readonly string[];
   readonly differs: readonly string[];
 }
 
@@ -23,10 +23,10 @@ const NATIVE_TERMINAL: Readonly<Record<string, string>> = { amd64: 'node-pty-lin
 
 /** What a custom image must hold for the pods that runtime-api makes of it. Reads the image only; nothing of it is run. */
 export function findingsOf({ architecture, config, files }: ReadImage): Findings {
-  const lacks: string[] = [];
+  const missing: string[] = [];
   const differs: string[] = [];
   const need = (holds: boolean, sentence: string): void => {
-    if (!holds) lacks.push(sentence);
+    if (!holds) missing.push(sentence);
   };
   const executable = (file: ImageFile | undefined): boolean => file?.kind === 'file' && (file.mode & 0o001) !== 0;
   const program = (name: string): boolean => SEARCHED.some((folder) => executable(lookUp(files, `${folder}/${name}`)));
@@ -34,7 +34,7 @@ export function findingsOf({ architecture, config, files }: ReadImage): Findings
 
   const node = lookUp(files, NODE_PATH);
   need(executable(node), `There is no Node at ${NODE_PATH} that everybody may run. COPY it from the base image.`);
-  if (executable(node) && node!.head.readUInt16LE(18) !== MACHINES[architecture]) lacks.push(`${NODE_PATH} is not a program for ${architecture}.`);
+  if (executable(node) && node!.head.readUInt16LE(18) !== MACHINES[architecture]) missing.push(`${NODE_PATH} is not a program for ${architecture}.`);
   for (const [name, at] of Object.entries(BUNDLES) as [BundleName, string][]) {
     const bundle = lookUp(files, at);
     need(bundle?.kind === 'file' && (bundle.mode & 0o004) !== 0, `There is no ${at} that everybody may read. COPY /opt/slipway from the base image.`);
@@ -46,7 +46,7 @@ export function findingsOf({ architecture, config, files }: ReadImage): Findings
         `${at} is not the one of this checkout. Build the image anew on the base of this version, or runtime-api and sandbox may not understand each other.`,
       );
     if (bundle !== undefined && (bundle.uid !== 0 || (bundle.mode & 0o022) !== 0))
-      lacks.push(`${at} could be changed by somebody else than root. chown root, chmod 0644.`);
+      missing.push(`${at} could be changed by somebody else than root. chown root, chmod 0644.`);
   }
   const terminal = `/opt/slipway/node_modules/@lydell/${NATIVE_TERMINAL[architecture]}/pty.node`;
   need(lookUp(files, terminal)?.kind === 'file', `There is no ${terminal}: the agent would have no terminal. COPY /opt/slipway from the base image whole.`);
@@ -75,5 +75,5 @@ export function findingsOf({ architecture, config, files }: ReadImage): Findings
   );
   for (const volume of Object.keys(config.Volumes ?? {}))
     differs.push(`VOLUME ${volume} makes a folder per pod that no size limit holds. Take it out of the Dockerfile.`);
-  return { lacks, differs };
+  return { missing, differs };
 }

@@ -28,15 +28,15 @@ export async function up({ images, issuerUrl, clientSecret, say, signal }: UpOpt
     await run('kind', 'load', 'image-archive', archive, '--name', CLUSTER);
   }
   const kubectl = (...args: string[]): Promise<string> => run('kubectl', '--context', `kind-${CLUSTER}`, ...args);
-  const lacks = async (...args: string[]): Promise<boolean> => (await kubectl(...args, '--ignore-not-found', '-o', 'name')).trim() === '';
-  if (await lacks('get', 'namespace', 'slipway')) await kubectl('create', 'namespace', 'slipway');
+  const missing = async (...args: string[]): Promise<boolean> => (await kubectl(...args, '--ignore-not-found', '-o', 'name')).trim() === '';
+  if (await missing('get', 'namespace', 'slipway')) await kubectl('create', 'namespace', 'slipway');
   await kubectl('apply', '-f', 'deploy/kind/beside.yaml');
-  if (await lacks('-n', 'slipway', 'get', 'secret', 'postgres-owner')) {
+  if (await missing('-n', 'slipway', 'get', 'secret', 'postgres-owner')) {
     const password = randomBytes(24).toString('hex');
     for (const namespace of ['slipway', 'slipway-beside'])
       await kubectl('-n', namespace, 'create', 'secret', 'generic', 'postgres-owner', `--from-literal=password=${password}`);
   }
-  if (await lacks('-n', 'slipway', 'get', 'secret', 'oidc'))
+  if (await missing('-n', 'slipway', 'get', 'secret', 'oidc'))
     await kubectl('-n', 'slipway', 'create', 'secret', 'generic', 'oidc', `--from-literal=client-secret=${clientSecret}`);
   await kubectl('-n', 'slipway-beside', 'rollout', 'status', 'deployment', '--timeout=300s');
   say('helm …');

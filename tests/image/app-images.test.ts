@@ -76,7 +76,7 @@ describe('the images of the apps', { skip: root }, () => {
       after(() => unpacked?.remove());
 
       it('is as its check asks: one user that is not root, nothing to run but Node, no secret, a bill of materials', async () => {
-        assert.deepEqual((await checkAppArchive(image.archivePath, architecture, signal)).lacks, []);
+        assert.deepEqual((await checkAppArchive(image.archivePath, architecture, signal)).missing, []);
       });
 
       it('is no larger than it has to be', () => {

@@ -70,18 +70,18 @@ describe('the sandbox image with options', { skip }, () => {
   });
 
   it('is a sandbox image like any other, and its name says what it has', async () => {
-    assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(120_000))).lacks, []);
+    assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(120_000))).missing, []);
     assert.match(image.tags.versioned, new RegExp(`-${options.join('-')}$`));
   });
 
   it('ipython: runs a cell', { skip: options.includes('ipython') ? false : 'not chosen' }, async () => {
-    assert.doesNotMatch(await ask('GET', '/lacks'), /IPythonRunCellAction/);
+    assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /IPythonRunCellAction/);
     const said = await ask('POST', '/execute_action', { action: { kind: 'IPythonRunCellAction', code: 'import sys\nprint(6 * 7, sys.version_info.major)' } });
     assert.match(said, /42 3/);
   });
 
   it('browser: has a Chromium that shows a page, with fonts for it', { skip: options.includes('browser') ? false : 'not chosen' }, async () => {
-    assert.doesNotMatch(await ask('GET', '/lacks'), /BrowserNavigateAction/);
+    assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /BrowserNavigateAction/);
     const command = [
       'bash',
       '-c',

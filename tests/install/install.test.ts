@@ -30,9 +30,9 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
 
   /** One after the other: after a step that failed the next ones would only wait. */
   let broken = false;
-  const step = (name: string, work: () => Promise<void>, lacks?: string): void => {
+  const step = (name: string, work: () => Promise<void>, missing?: string): void => {
     it(name, async (test) => {
-      if (lacks !== undefined) return test.skip(lacks);
+      if (missing !== undefined) return test.skip(missing);
       if (broken) return test.skip('an earlier step failed');
       try {
         await work();

@@ -44,7 +44,7 @@ describe('the tools that run in the sandbox', () => {
   });
   after(() => model.close());
 
-  const toldTo = (app: TestApp): string => {
+  const promptOf = (app: TestApp): string => {
     const told = app.events.findLast((event) => event.kind === 'SystemPromptEvent');
     return told?.kind === 'SystemPromptEvent' ? told.system_prompt.text : '';
   };
@@ -59,7 +59,7 @@ describe('the tools that run in the sandbox', () => {
     expect(offered).not.toContain('execute_ipython_cell');
     expect(offered?.filter((name) => name.startsWith('browser_'))).toEqual([]);
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('its Python has no ipykernel');
-    for (const option of ['ipython', 'browser']) expect(toldTo(app).match(new RegExp(`image with the option \`${option}\``, 'g'))).toHaveLength(1);
+    for (const option of ['ipython', 'browser']) expect(promptOf(app).match(new RegExp(`image with the option \`${option}\``, 'g'))).toHaveLength(1);
     await app.close();
     await sandbox.close();
   });
@@ -99,7 +99,7 @@ describe('the tools that run in the sandbox', () => {
       { text: 'Done.' },
     ]);
     expect(JSON.stringify(app.events)).not.toContain(SECRET);
-    expect(toldTo(app)).not.toContain('ipykernel');
+    expect(promptOf(app)).not.toContain('ipykernel');
     const said = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [textOfContent(event.observation.content)] : []));
     expect(said).toHaveLength(7);
     for (const text of said) expect(text).toContain('<secret:SECRET>');

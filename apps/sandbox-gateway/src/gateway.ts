@@ -8,7 +8,7 @@ import fastify from 'fastify';
 import { listenForChanges } from './access/change-listener.js';
 import { Entrance } from './access/entrance.js';
 import { GrantWatch } from './access/grant-watch.js';
-import { isPassTold, isSpenderTold, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
+import { isPassApplied, isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
 import { PersonsWork } from './access/persons-work.js';
 import { Spending } from './access/spending.js';
 import { Steering } from './access/steering.js';
@@ -74,9 +74,9 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const work = new PersonsWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
   const spending = new Spending({
     spend: (grantId, pays) => within(spendThrough(pool, grantId, pays)),
-    isTold: (conversation) => within(isSpenderTold(pool, conversation)),
+    isApplied: (conversation) => within(isSpenderApplied(pool, conversation)),
     requestPass: (grantId, hash) => within(requestChargePass(pool, grantId, hash)),
-    isPassTold: (hash) => within(isPassTold(pool, hash)),
+    isPassApplied: (hash) => within(isPassApplied(pool, hash)),
   });
   const door = new Door({
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),

@@ -98,7 +98,7 @@ export function handleJobs(
   );
   queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
   queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
-  queue.handle('org-brake', (payload, signal) => jobs.orgBrake.tellAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
+  queue.handle('org-brake', (payload, signal) => jobs.orgBrake.enqueueAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
   queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
   queue.handle('integration-answer', async (payload, signal) => void (await jobs.answers.run(payload, signal)), {
     concurrency: CONCURRENCY['integration-answer'],

@@ -23,7 +23,7 @@ const UNWANTED: Readonly<Record<string, RegExp>> = {
 };
 const SECRET_VARIABLE = /SECRET|PASSWORD|TOKEN|_KEY/i;
 
-/** What an app's image must be; `lacks` has one sentence for each thing that it is not. Give the reader `keepWhole: isOurs`, or what lies far into a file is not seen. */
+/** What an app's image must be; `missing` has one sentence for each thing that it is not. Give the reader `keepWhole: isOurs`, or what lies far into a file is not seen. */
 export function appFindingsOf({ config, files }: ReadImage): Findings {
   const missing: string[] = [];
   const need = (holds: boolean, sentence: string): void => {

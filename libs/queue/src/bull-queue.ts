@@ -36,7 +36,7 @@ export class BullQueue implements Queue {
   private readonly workers = new Map<QueueName, Worker>();
   private readonly running = new Set<AbortController>();
   private closing: Promise<void> | null = null;
-  private lastFailureTold = Number.NEGATIVE_INFINITY;
+  private lastFailureReported = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly backend: BullBackend,
@@ -122,8 +122,8 @@ export class BullQueue implements Queue {
   /** The backend reports each of many tries; a line in ten seconds says enough. */
   private connectionFailed(name: QueueName, error: Error): void {
     const now = performance.now();
-    if (now - this.lastFailureTold < FAILURE_LINE_MS) return;
-    this.lastFailureTold = now;
+    if (now - this.lastFailureReported < FAILURE_LINE_MS) return;
+    this.lastFailureReported = now;
     this.logger.warn({ reason: error.message, queue: name }, 'the job queue had a failure and goes on by itself');
   }
 

@@ -30,7 +30,7 @@ export class Watcher {
   private newestFrame = 0;
   private newestError = 0;
   private told: BrowserState | null = null;
-  private toldYours = false;
+  private sentYours = false;
 
   constructor(private readonly connection: LiveConnection) {}
 
@@ -43,10 +43,10 @@ export class Watcher {
   update({ frame, state, yours, errors: known }: Seen): void {
     const { connection } = this;
     if (this.behind) return;
-    if (state !== this.told || yours !== this.toldYours) {
+    if (state !== this.told || yours !== this.sentYours) {
       connection.send({ ...state, yours } satisfies BrowserState);
       this.told = state;
-      this.toldYours = yours;
+      this.sentYours = yours;
     }
     const errors = known.after(this.newestError);
     const last = errors.at(-1);

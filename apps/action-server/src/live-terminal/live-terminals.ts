@@ -13,7 +13,7 @@ const NO_SUCH_SHELL = 4010;
 export class LiveTerminals {
   readonly #shells = new Map<string, PersonShell>();
   readonly #lists = new Set<LiveConnection>();
-  readonly #agent = new AgentShells(() => this.#tellAll());
+  readonly #agent = new AgentShells(() => this.#notifyAll());
   #opened = 0;
 
   /** @param options.directory where a new shell begins. @param options.allowance of all terminals of the sandbox together. */
@@ -83,13 +83,13 @@ export class LiveTerminals {
     try {
       const { allowance, directory, environment } = this.options;
       const shell = new PersonShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance }, () =>
-        this.#tellAll(),
+        this.#notifyAll(),
       );
       this.#shells.set(id, shell);
     } catch (error) {
       return { type: 'not-opened', reason: `The sandbox has no room for another shell: ${String((error as Error).message)}` };
     }
-    this.#tellAll();
+    this.#notifyAll();
     return { type: 'opened', shell: id };
   }
 
@@ -102,10 +102,10 @@ export class LiveTerminals {
 
   #close(id: string): void {
     this.#shells.get(id)?.close();
-    if (this.#shells.delete(id)) this.#tellAll();
+    if (this.#shells.delete(id)) this.#notifyAll();
   }
 
-  #tellAll(): void {
+  #notifyAll(): void {
     for (const connection of this.#lists) this.#tell(connection);
   }
 

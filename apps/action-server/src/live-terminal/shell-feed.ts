@@ -18,7 +18,7 @@ export class ShellFeed {
   /** Have been waited for in vain, and are not until they read on. */
   readonly #stalled = new WeakSet<Viewer>();
   /** Told already. */
-  readonly #toldEnd = new WeakSet<Viewer>();
+  readonly #endSent = new WeakSet<Viewer>();
 
   /** @param source what can be held, if it can. @param changed tells that `shell` is another one. */
   constructor(
@@ -49,7 +49,7 @@ export class ShellFeed {
       this.#pace();
     });
     viewer.push();
-    this.#tellEnd(viewer);
+    this.#sendEnd(viewer);
     return viewer;
   }
 
@@ -68,20 +68,20 @@ export class ShellFeed {
   end(exitCode: number): void {
     this.#shell = { ...this.#shell, exitCode };
     clearTimeout(this.#held);
-    for (const viewer of this.#viewers) this.#tellEnd(viewer);
+    for (const viewer of this.#viewers) this.#sendEnd(viewer);
     this.changed();
   }
 
   #moved(viewer: Viewer): void {
     this.#stalled.delete(viewer);
-    this.#tellEnd(viewer);
+    this.#sendEnd(viewer);
     this.#pace();
   }
 
-  #tellEnd(viewer: Viewer): void {
+  #sendEnd(viewer: Viewer): void {
     const { exitCode } = this.#shell;
-    if (exitCode === null || viewer.behind > 0 || this.#toldEnd.has(viewer)) return;
-    this.#toldEnd.add(viewer);
+    if (exitCode === null || viewer.behind > 0 || this.#endSent.has(viewer)) return;
+    this.#endSent.add(viewer);
     viewer.tell({ type: 'ended', exitCode });
   }
 

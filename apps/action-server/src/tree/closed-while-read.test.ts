@@ -38,7 +38,7 @@ describe('what a person closes while it is read', { timeout: 60_000 }, () => {
     const changed = (): void => {};
     const ignored = new IgnoredByGit(new ShellEnvironment({ PATH: process.env['PATH'] }));
     const directory = new OpenDirectory({ workspace, path: '', watches, ignored, changed, happened: changed });
-    const file = new ShownFile({ workspace, path: 'a.txt', watches, turns: new OneAtATime(), changed, mayTell: () => true });
+    const file = new ShownFile({ workspace, path: 'a.txt', watches, turns: new OneAtATime(), changed, maySend: () => true });
     const answers = Promise.all([directory.page(0, 10, AbortSignal.timeout(30_000)), file.open()]);
     directory.close();
     file.close();

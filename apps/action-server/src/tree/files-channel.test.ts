@@ -31,7 +31,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
   const stateOf = async (name: string): Promise<FileState> => ((await client.ask({ type: 'open', path: name })) as { file: FileState }).file;
   const names = async (name: string): Promise<string[]> =>
     ((await client.ask({ type: 'list', path: name })) as { entries: { name: string }[] }).entries.map((entry) => entry.name);
-  const lastTold = (name: string): unknown => (client.told(name).at(-1) as { file?: FileState } | undefined)?.file;
+  const lastSent = (name: string): unknown => (client.told(name).at(-1) as { file?: FileState } | undefined)?.file;
   before(async () => {
     server = await startFilesServer();
     client = await FilesClient.connect(server.url);
@@ -120,26 +120,26 @@ describe('the channel files', { timeout: 120_000 }, () => {
     writeFileSync(at('open.txt'), 'one');
     await stateOf('open.txt');
     appendFileSync(at('open.txt'), ' two');
-    await until('written', () => (lastTold('open.txt') as { text?: string } | undefined)?.text === 'one two');
+    await until('written', () => (lastSent('open.txt') as { text?: string } | undefined)?.text === 'one two');
     writeFileSync(at('other.txt'), 'three');
     renameSync(at('other.txt'), at('open.txt'));
-    await until('replaced', () => (lastTold('open.txt') as { text?: string }).text === 'three');
+    await until('replaced', () => (lastSent('open.txt') as { text?: string }).text === 'three');
     rmSync(at('open.txt'));
-    await until('gone', () => (lastTold('open.txt') as FileState).kind === 'gone');
+    await until('gone', () => (lastSent('open.txt') as FileState).kind === 'gone');
     mkdirSync(at('open.txt'));
-    await until('a directory', () => (lastTold('open.txt') as FileState).kind === 'directory');
+    await until('a directory', () => (lastSent('open.txt') as FileState).kind === 'directory');
     rmSync(at('open.txt'), { recursive: true });
     writeFileSync(at('open.txt'), 'back');
-    await until('back', () => (lastTold('open.txt') as { text?: string }).text === 'back');
+    await until('back', () => (lastSent('open.txt') as { text?: string }).text === 'back');
     chmodSync(at('open.txt'), 0o755);
     symlinkSync('open.txt', at('link.txt'));
     await stateOf('link.txt');
     writeFileSync(at('open.txt'), 'by the link');
-    await until('what a link leads to', () => (lastTold('link.txt') as { text?: string } | undefined)?.text === 'by the link');
+    await until('what a link leads to', () => (lastSent('link.txt') as { text?: string } | undefined)?.text === 'by the link');
     writeFileSync(at('elsewhere.txt'), 'led elsewhere');
     rmSync(at('link.txt'));
     symlinkSync('elsewhere.txt', at('link.txt'));
-    await until('the link itself', () => (lastTold('link.txt') as { text?: string }).text === 'led elsewhere');
+    await until('the link itself', () => (lastSent('link.txt') as { text?: string }).text === 'led elsewhere');
   });
 
   it('sees what happens to a folder that an open file is in, and to an open folder', async () => {
@@ -149,14 +149,14 @@ describe('the channel files', { timeout: 120_000 }, () => {
     await names('deep/down');
     await stateOf('deep/down/file');
     renameSync(at('deep'), at('moved'));
-    await until('the file is gone', () => (lastTold('deep/down/file') as FileState | undefined)?.kind === 'gone');
+    await until('the file is gone', () => (lastSent('deep/down/file') as FileState | undefined)?.kind === 'gone');
     await until('so is the folder', () => (client.told('deep/down').at(-1) as { gone?: boolean } | undefined)?.gone === true);
     mkdirSync(at('deep/down'), { recursive: true });
     writeFileSync(at('deep/down/file'), 'again');
-    await until('the file is back', () => (lastTold('deep/down/file') as { text?: string }).text === 'again');
+    await until('the file is back', () => (lastSent('deep/down/file') as { text?: string }).text === 'again');
     await until('so is the folder', () => (client.told('deep/down').at(-1) as { gone?: boolean }).gone === false);
     writeFileSync(at('deep/down/file'), 'and watched');
-    await until('it is watched', () => (lastTold('deep/down/file') as { text?: string }).text === 'and watched');
+    await until('it is watched', () => (lastSent('deep/down/file') as { text?: string }).text === 'and watched');
   });
 
   it('saves over the version that the text was made from, keeps mode and links, and leaves nothing beside it', async () => {

@@ -152,7 +152,7 @@ class FilesConnection {
       watches: this.#watches,
       turns: this.options.turns,
       changed: (state: FileState) => this.#send({ type: 'file', id: null, path, file: state }),
-      mayTell: () => this.connection.buffered < MAX_UNSENT,
+      maySend: () => this.connection.buffered < MAX_UNSENT,
     });
     this.#files.set(path, file);
     return file;

@@ -53,7 +53,7 @@ class World {
     this.#inbox = [];
     const [inbox, watches] = [this.#inbox, new DirectoryWatches()];
     const changed = (state: FileState): void => void inbox.push({ type: 'seen', content: contentOf(state) });
-    this.#shown = new ShownFile({ workspace: this.workspace, path: 'file', watches, turns: new OneAtATime(), changed, mayTell: () => true });
+    this.#shown = new ShownFile({ workspace: this.workspace, path: 'file', watches, turns: new OneAtATime(), changed, maySend: () => true });
     const content = contentOf(await this.#shown.open());
     if (this.#draft === undefined) this.#draft = openDraft(content, 'utf8');
     else for (const event of [{ type: 'seen', content }, { type: 'not-written' }] as const) this.#draft = reduceDraft(this.#draft, event);

@@ -20,7 +20,7 @@ export interface ShownFileOptions {
   readonly turns: OneAtATime;
   readonly changed: (state: FileState) => void;
   /** The person takes no more at the moment; it is looked at again when `look` is called. */
-  readonly mayTell: () => boolean;
+  readonly maySend: () => boolean;
 }
 
 /** One file that a person has open. It is watched by the folders that it and what it leads to are in, so that a file that is replaced, or comes back, is seen too. */
@@ -69,7 +69,7 @@ export class ShownFile {
   }
 
   async #again(): Promise<number> {
-    if (!this.options.mayTell()) return 0;
+    if (!this.options.maySend()) return 0;
     const told = this.#told;
     let state: FileState;
     try {

@@ -82,7 +82,7 @@ export class AgentSetup {
   }
 
   /** Is this what the agent was told it is: one that plans, or one that works, and with these tools missing? */
-  isToldBy({ system_prompt: { text } }: EventOf<'SystemPromptEvent'>): boolean {
+  matches({ system_prompt: { text } }: EventOf<'SystemPromptEvent'>): boolean {
     return text.includes(PLANNING) === this.plans && saysUnavailable(text, this.missing);
   }
 

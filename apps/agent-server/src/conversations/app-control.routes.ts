@@ -22,7 +22,7 @@ export function appControlRoutes(conversations: Conversations): Route[] {
       return ok(SUCCESS);
     }),
     post('/brake', async ({ params, request }) => {
-      await conversations.tellBrake(params['id'], parseOrThrow(ToldBrake, await readJson(request)));
+      await conversations.applyConfirmation(params['id'], parseOrThrow(ToldBrake, await readJson(request)));
       return ok(SUCCESS);
     }),
     post('/revoke_rule', async ({ params, request }) => {

@@ -78,7 +78,7 @@ export class Conversations {
   }
 
   /** The app's conversation asks as it says; its forks, which the app knows nothing of, as often as the organization wants. @throws SlipwayError as `get`, `ingest.stale-epoch`. */
-  async tellBrake(id: string | undefined, told: ToldBrake): Promise<void> {
+  async applyConfirmation(id: string | undefined, told: ToldBrake): Promise<void> {
     const conversation = await this.get(id);
     conversation.assertOwned(told.epoch);
     if (!(await conversation.confirmation.told(told))) return;

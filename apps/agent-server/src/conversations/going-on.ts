@@ -27,14 +27,14 @@ export function interruptedAnswers(by: EventStamp, events: readonly Conversation
 export function eventsToGoOn(
   by: EventStamp,
   log: { readonly id: string; readonly events: readonly ConversationEvent[]; readonly waits: boolean },
-  setup: Pick<AgentSetup, 'systemPrompt' | 'isToldBy'>,
+  setup: Pick<AgentSetup, 'systemPrompt' | 'matches'>,
   slipway: StartConversationRequest['slipway'],
 ): ConversationEvent[] {
   const told = log.events.findLast((event) => event.kind === 'SystemPromptEvent');
   const isNew = told === undefined;
   const notice = isNew ? null : noticeOf(log.id, slipway);
   return [
-    ...(isNew || !setup.isToldBy(told) ? [setup.systemPrompt(by)] : []),
+    ...(isNew || !setup.matches(told) ? [setup.systemPrompt(by)] : []),
     ...(log.waits ? [] : interruptedAnswers(by, log.events)),
     ...(notice === null || log.events.some(({ id }) => id === notice.id) ? [] : [stamp(by, notice)]),
   ];

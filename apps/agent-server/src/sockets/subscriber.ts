@@ -33,7 +33,7 @@ export class Subscriber {
   /** Called once, when it has everything that is there now. */
   whenCaughtUp(tell: () => void): void {
     this.tells.push(tell);
-    this.tellCaughtUp();
+    this.sendCaughtUp();
   }
 
   /** True when it has everything there is. */
@@ -69,10 +69,10 @@ export class Subscriber {
       const flowing = this.stream.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, size));
       if (!flowing && this.stream.writableLength > MAX_BUFFERED - WRITE_SIZE) this.waiting = new ReadingPace(takenBytes(this.stream), performance.now());
     }
-    this.tellCaughtUp();
+    this.sendCaughtUp();
   }
 
-  private tellCaughtUp(): void {
+  private sendCaughtUp(): void {
     if (this.tells.length === 0 || !this.caughtUp) return;
     const { tells } = this;
     this.tells = [];

@@ -32,7 +32,12 @@ export async function setTerms(client: PoolClient, orgId: string, id: string, te
 }
 
 /** Its agent has the change with this version, so that worker need not tell it. Nothing when there is a later one by now, or another start. */
-export async function markTold(client: PoolClient, orgId: string, id: string, told: { readonly version: number; readonly epoch: number }): Promise<void> {
+export async function markAcknowledged(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  told: { readonly version: number; readonly epoch: number },
+): Promise<void> {
   await client.query(
     `UPDATE app.conversation SET checkpoint = checkpoint || jsonb_build_object(
        'terms', app.terms_of_conversation(agent_type, max_iterations, max_budget_usd), 'termsVersion', terms_version)

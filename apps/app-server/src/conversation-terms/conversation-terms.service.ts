@@ -18,7 +18,7 @@ import { wantJob } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { ConversationSpendingService } from './conversation-spending.js';
-import { forgetAppliedSpending, markTold, setTerms, termsOf } from './conversation-terms.queries.js';
+import { forgetAppliedSpending, markAcknowledged, setTerms, termsOf } from './conversation-terms.queries.js';
 
 const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each step as the plan says. Say where you leave it.';
 
@@ -104,7 +104,7 @@ export class ConversationTermsService {
   private async tell(orgId: string, id: string, sandbox: SandboxClient, terms: ConversationTerms, told: { version: number; epoch: number }): Promise<boolean> {
     try {
       await sandbox.setTerms({ ...agentTermsOf(terms), ...told });
-      await inOrg(this.pool, orgId, (client) => markTold(client, orgId, id, told));
+      await inOrg(this.pool, orgId, (client) => markAcknowledged(client, orgId, id, told));
       return true;
     } catch (error) {
       this.logger.warn({ err: error, conversation_id: id }, 'the agent was not told of its terms by this request; worker tells it');

@@ -91,7 +91,7 @@ export async function spendThrough(pool: SqlPool, grantId: string, pays: boolean
 }
 
 /** Whether llm-gateway has acknowledged who pays for the conversation, whoever that is by now. */
-export async function isSpenderTold(pool: SqlPool, conversation: string): Promise<boolean> {
+export async function isSpenderApplied(pool: SqlPool, conversation: string): Promise<boolean> {
   const { rows } = await pool.query<{ told: boolean }>({
     name: 'spender-told',
     text: 'SELECT NOT EXISTS (SELECT 1 FROM app.conversation_spender WHERE conversation_id = $1 AND applied IS NULL) AS told',
@@ -111,7 +111,7 @@ export async function requestChargePass(pool: SqlPool, grantId: string, hash: Bu
 }
 
 /** Whether llm-gateway knows the pass: worker takes the row away then. */
-export async function isPassTold(pool: SqlPool, hash: Buffer): Promise<boolean> {
+export async function isPassApplied(pool: SqlPool, hash: Buffer): Promise<boolean> {
   const { rows } = await pool.query<{ told: boolean }>({
     name: 'charge-pass-told',
     text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_request WHERE hash = $1) AS told',

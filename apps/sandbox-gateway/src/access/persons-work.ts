@@ -78,7 +78,7 @@ export class PersonsWork {
 
   /** Tells what is not told yet, if the database takes it. @throws never */
   tell(): Promise<void> {
-    this.telling ??= this.tellOnce().finally(() => {
+    this.telling ??= this.noteOnce().finally(() => {
       this.telling = null;
     });
     return this.telling;
@@ -105,7 +105,7 @@ export class PersonsWork {
     this.pending.set(id, now);
   }
 
-  private async tellOnce(): Promise<void> {
+  private async noteOnce(): Promise<void> {
     const now = this.options.now();
     for (const [id, { seenAt }] of this.seen) if (now - seenAt > FORGET_MS) this.seen.delete(id);
     if (this.pending.size === 0) return;

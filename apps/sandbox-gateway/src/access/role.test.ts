@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { isSpenderTold, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './grants.queries.js';
+import { isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
   let database: TestDatabase;
@@ -87,9 +87,9 @@ describe('the role slipway_sandbox', () => {
     expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, told: true });
     expect(await written()).toBeUndefined();
     expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });
-    expect([await written(), await isSpenderTold(pool, conversation)]).toEqual([{ user_id: 'usr', applied: null }, false]);
+    expect([await written(), await isSpenderApplied(pool, conversation)]).toEqual([{ user_id: 'usr', applied: null }, false]);
     await owner.query(`UPDATE app.conversation_spender SET applied = '["usr","U",null]'`);
-    expect([await spendThrough(pool, 'sbx', true), await isSpenderTold(pool, conversation)]).toEqual([{ stop: null, told: true }, true]);
+    expect([await spendThrough(pool, 'sbx', true), await isSpenderApplied(pool, conversation)]).toEqual([{ stop: null, told: true }, true]);
     // Worker has changed the user and was not yet acknowledged: what stands there is another's.
     await owner.query(`UPDATE app.conversation_spender SET applied = '["other","O",null]'`);
     expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });

@@ -13,11 +13,11 @@ export interface SpendingOptions {
   /** Whether the holder of a grant may spend; with `pays`, and that the conversation counts for them. `null`: the grant holds no longer. */
   readonly spend: (grantId: string, pays: boolean) => Promise<SpendingAnswer | null>;
   /** Whether llm-gateway has acknowledged who pays for a conversation. */
-  readonly isTold: (conversation: string) => Promise<boolean>;
+  readonly isApplied: (conversation: string) => Promise<boolean>;
   /** Wants llm-gateway to know a pass of the holder of a grant. False: the grant holds no longer. */
   readonly requestPass: (grantId: string, hash: Buffer) => Promise<boolean>;
   /** Whether llm-gateway knows it. */
-  readonly isPassTold: (hash: Buffer) => Promise<boolean>;
+  readonly isPassApplied: (hash: Buffer) => Promise<boolean>;
 }
 
 /**
@@ -38,7 +38,7 @@ export class Spending {
     if (answer === null) throw ended();
     if (answer.stop !== null) throw new SlipwayError('budget.exhausted', budgetReason(answer.stop));
     if (work === 'beside') return this.pass(grant, signal);
-    if (!answer.told) await this.untilTold(() => this.options.isTold(grant.conversation), signal);
+    if (!answer.told) await this.untilApplied(() => this.options.isApplied(grant.conversation), signal);
     return {};
   }
 
@@ -46,16 +46,16 @@ export class Spending {
     const pass = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(pass).digest();
     if (!(await asked(this.options.requestPass(grant.id, hash)))) throw ended();
-    await this.untilTold(() => this.options.isPassTold(hash), signal);
+    await this.untilApplied(() => this.options.isPassApplied(hash), signal);
     return { [CHARGE_PASS_HEADER]: pass };
   }
 
-  private async untilTold(isTold: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
+  private async untilApplied(isApplied: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + TOLD_WITHIN_MS;
     while (performance.now() < deadline) {
       await wait(LOOK_EVERY_MS);
       if (signal?.aborted === true) throw signal.reason;
-      if (await asked(isTold())) return;
+      if (await asked(isApplied())) return;
     }
     throw new SlipwayError('service.unavailable', 'The model gateway does not know yet that this counts for you. Send it again.', { retryAfterSeconds: 1 });
   }

@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deleteOutboxJob, readOutboxJob, wantTold } from './orgs.queries.js';
+import { deleteOutboxJob, readOutboxJob, enqueueDeliveries } from './orgs.queries.js';
 
 /** Conversations whose telling is wanted in one transaction. */
 const BATCH = 100;
@@ -16,13 +16,13 @@ export class OrgBrake {
   ) {}
 
   /** Those that start meanwhile are told before their start is over, those at rest at their next one. Repeatable from any point. */
-  async tellAll({ orgId }: QueuePayload<'org-brake'>, signal: AbortSignal): Promise<void> {
+  async enqueueAll({ orgId }: QueuePayload<'org-brake'>, signal: AbortSignal): Promise<void> {
     const job = await readOutboxJob(this.pool, orgId, 'org-brake', orgId);
     let wanted = 0;
     let after: string | null = null;
     do {
       signal.throwIfAborted();
-      const ids = await wantTold(this.pool, orgId, after, BATCH);
+      const ids = await enqueueDeliveries(this.pool, orgId, after, BATCH);
       for (const id of ids) await this.queue.add('conversation-deliver', { orgId, conversationId: id }, { key: id });
       wanted += ids.length;
       after = ids.length < BATCH ? null : (ids.at(-1) ?? null);

@@ -151,7 +151,7 @@ export function deleteOrgRow(pool: SqlPool, orgId: string): Promise<boolean> {
  * @param after the last id of the batch before; `null`: from the beginning.
  * @returns their ids, in order.
  */
-export function wantTold(pool: SqlPool, orgId: string, after: string | null, limit: number): Promise<string[]> {
+export function enqueueDeliveries(pool: SqlPool, orgId: string, after: string | null, limit: number): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<{ id: string }>(
       `SELECT c.id FROM app.conversation c JOIN app.org o ON o.id = c.org_id

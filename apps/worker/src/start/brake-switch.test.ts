@@ -5,7 +5,7 @@ import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { OrgBrake } from '../orgs/org-brake.js';
-import { wantTold } from '../orgs/orgs.queries.js';
+import { enqueueDeliveries } from '../orgs/orgs.queries.js';
 import { ORG, openHarness, type Harness } from '../testing/harness.js';
 
 type Told = { policy: { kind: string }; brake: object; version: number; epoch: number };
@@ -50,7 +50,7 @@ describe('when the organization’s agents ask', () => {
     await choose(careful, 'always');
     await harness.desire(resting, 'rest');
     await settings({ confirmation: 'risky', fourEyes: true });
-    await brake.tellAll({ orgId: ORG }, never);
+    await brake.enqueueAll({ orgId: ORG }, never);
     expect(await Promise.all([careless, careful, resting, ORG].map((key) => harness.jobs(key)))).toEqual([
       ['conversation-deliver'],
       ['conversation-deliver'],
@@ -70,7 +70,7 @@ describe('when the organization’s agents ask', () => {
     if (session === undefined) throw new Error('it has no session');
     session.hearsNoBrake = true;
     await settings({ confirmation: 'risky' });
-    await brake.tellAll({ orgId: ORG }, never);
+    await brake.enqueueAll({ orgId: ORG }, never);
     await expect(harness.start(id)).rejects.toThrow();
     expect([told(id), await harness.jobs(id)]).toEqual([[], ['conversation-deliver']]);
     delete session.hearsNoBrake;
@@ -89,7 +89,7 @@ describe('when the organization’s agents ask', () => {
       changed = true;
       return add(...args);
     };
-    await new OrgBrake(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).tellAll(
+    await new OrgBrake(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).enqueueAll(
       { orgId: ORG },
       never,
     );
@@ -111,7 +111,7 @@ describe('when the organization’s agents ask', () => {
     await row(other);
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
-      const ids = await wantTold(harness.pool, ORG, after, 100);
+      const ids = await enqueueDeliveries(harness.pool, ORG, after, 100);
       expect(ids.length).toBeLessThanOrEqual(100);
       seen.push(...ids);
       if (ids.length < 100) break;
@@ -138,7 +138,7 @@ describe('when the organization’s agents ask', () => {
         await settings({});
         await choose(id, 'never');
         const tell = async (): Promise<void> => {
-          await brake.tellAll({ orgId: ORG }, never);
+          await brake.enqueueAll({ orgId: ORG }, never);
           await harness.addJob('conversation-deliver', id);
           await harness.start(id);
         };

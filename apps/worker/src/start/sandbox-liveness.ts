@@ -28,7 +28,7 @@ export async function probeSandbox(
   signal: AbortSignal,
 ): Promise<'alive' | 'dead'> {
   for (let probe = 1; ; probe += 1) {
-    const known = await toldBy(held, runtime, signal);
+    const known = await statusFrom(held, runtime, signal);
     if (known === 'over') return 'dead';
     const answer = await agent.probe(held.id, signal);
     if (answer === 'alive') {
@@ -46,7 +46,7 @@ export async function probeSandbox(
 }
 
 /** What runtime-api knows of the sandbox. `running` on doubt, as when it does not answer. */
-async function toldBy(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<'running' | 'starting' | 'over'> {
+async function statusFrom(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<'running' | 'starting' | 'over'> {
   try {
     const session = await runtime.session(held.orgId, held.id, signal);
     return session === null ? 'over' : session.status === 'running' || session.status === 'starting' ? session.status : 'over';

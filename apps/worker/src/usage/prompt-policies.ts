@@ -6,12 +6,12 @@ import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 /** Between two looks: what an owner has said holds this much later. Milliseconds. */
 const LOOK_MS = 5_000;
 /** It is told again this often although nothing has changed: the gateway may have been given another database. Milliseconds. */
-const TELL_MS = 600_000;
+const SEND_MS = 600_000;
 
 /** Tells the gateway whose prompts are kept, all of it at once: who is not in it, and an organization that is gone, keeps none. */
-export class PromptPolicyTeller {
+export class PromptPolicySync {
   private lookedAt = Number.NEGATIVE_INFINITY;
-  private toldAt = Number.NEGATIVE_INFINITY;
+  private sentAt = Number.NEGATIVE_INFINITY;
   private told = '';
 
   constructor(
@@ -25,10 +25,10 @@ export class PromptPolicyTeller {
     const policies = await this.read();
     this.lookedAt = now;
     const found = JSON.stringify(policies);
-    if (found === this.told && now - this.toldAt < TELL_MS) return;
+    if (found === this.told && now - this.sentAt < SEND_MS) return;
     await this.gateway.replacePromptPolicies(policies, signal);
     this.told = found;
-    this.toldAt = now;
+    this.sentAt = now;
   }
 
   private read(): Promise<PromptPolicies['policies']> {

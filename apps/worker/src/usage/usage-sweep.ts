@@ -5,14 +5,14 @@ import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { Lead } from '../leads/lead.js';
 import { SweepRuns } from '../leads/sweep-runs.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { PromptPolicyTeller } from './prompt-policies.js';
+import { PromptPolicySync } from './prompt-policies.js';
 import {
   foldLedger,
   ledgerPosition,
   limitsOf,
-  noteLimitsTold,
+  markLimitsAcknowledged,
   noteRead,
-  noteTold,
+  markAcknowledged,
   orgsWithBudget,
   settleBudget,
   stopsOf,
@@ -37,7 +37,7 @@ export class UsageSweep {
   private settledAllAt = Number.NEGATIVE_INFINITY;
   private readonly lead: Lead;
   private readonly runs: SweepRuns;
-  private readonly policies: PromptPolicyTeller;
+  private readonly policies: PromptPolicySync;
 
   constructor(
     private readonly pool: SqlPool,
@@ -46,7 +46,7 @@ export class UsageSweep {
     locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
   ) {
-    this.policies = new PromptPolicyTeller(pool, gateway);
+    this.policies = new PromptPolicySync(pool, gateway);
     this.runs = new SweepRuns(pool);
     this.lead = new Lead({
       name: 'usage',
@@ -72,7 +72,7 @@ export class UsageSweep {
   /** One round. Rejects when the database or the gateway does not answer; what it had done by then stays done. */
   async run(signal: AbortSignal): Promise<void> {
     // First of all: from then on nothing more than that can be spent, whatever is counted late.
-    for (const orgId of await unacknowledgedLimits(this.pool)) await this.tellLimits(orgId, signal);
+    for (const orgId of await unacknowledgedLimits(this.pool)) await this.applyLimits(orgId, signal);
     const spent = await this.rollUp(signal);
     const now = this.clock.now();
     const all = now.getTime() - this.settledAllAt >= SETTLE_ALL_MS;
@@ -107,17 +107,17 @@ export class UsageSweep {
     return spent;
   }
 
-  private async tellLimits(orgId: string, signal: AbortSignal): Promise<void> {
+  private async applyLimits(orgId: string, signal: AbortSignal): Promise<void> {
     const { version, limits } = await limitsOf(this.pool, orgId);
     await this.gateway.replaceLimits(orgId, limits, signal);
-    await noteLimitsTold(this.pool, orgId, version);
+    await markLimitsAcknowledged(this.pool, orgId, version);
     this.logger.info({ org_id: orgId, overrides: limits.overrides.length }, 'the gateway knows what may be spent');
   }
 
   private async tell(orgId: string, signal: AbortSignal): Promise<void> {
     const { version, stops } = await stopsOf(this.pool, orgId);
     await this.gateway.replaceBudgetStops(orgId, stops, signal);
-    await noteTold(this.pool, orgId, version);
+    await markAcknowledged(this.pool, orgId, version);
     this.logger.info({ org_id: orgId, stopped: stops.length }, 'the gateway knows whose budget is spent');
   }
 }

@@ -71,7 +71,7 @@ export function stopsOf(pool: SqlPool, orgId: string): Promise<{ version: number
   });
 }
 
-export function noteTold(pool: SqlPool, orgId: string, version: number): Promise<void> {
+export function markAcknowledged(pool: SqlPool, orgId: string, version: number): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
     await client.query('UPDATE app.budget SET told_version = $2 WHERE org_id = $1', [orgId, version]);
   });
@@ -121,7 +121,7 @@ export function limitsOf(pool: SqlPool, orgId: string): Promise<{ version: numbe
   });
 }
 
-export function noteLimitsTold(pool: SqlPool, orgId: string, version: number): Promise<void> {
+export function markLimitsAcknowledged(pool: SqlPool, orgId: string, version: number): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
     await client.query('UPDATE app.budget SET told_limits_version = $2 WHERE org_id = $1', [orgId, version]);
   });

@@ -19,7 +19,7 @@ export function addCalls(conversationId: string, turns: readonly TurnCopy[], cal
     for (const turn of turns) for (const entry of turn.logged) place(turn, chatOfLog(conversationId, entry), purposeOf(entry.call.usage));
     return traceIds;
   }
-  const told = new ToldCalls(turns);
+  const told = new LoggedCalls(turns);
   for (const call of [...calls].sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.id < b.id ? -1 : 1))) {
     const match = told.take(call);
     const turn = match?.turn ?? turnAt(turns, Date.parse(call.at));
@@ -31,7 +31,7 @@ export function addCalls(conversationId: string, turns: readonly TurnCopy[], cal
 }
 
 /** What the log tells of calls: by it a row of the ledger finds its turn and its place in the timeline. */
-class ToldCalls {
+class LoggedCalls {
   private readonly byTokens = new Map<string, Array<{ readonly turn: TurnCopy; readonly entry: LoggedEntry }>>();
 
   constructor(turns: readonly TurnCopy[]) {

@@ -8,7 +8,7 @@ import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { LimitsDialog } from '../terms/limits-dialog.tsx';
-import { tellFailure } from '../terms/use-terms.ts';
+import { showFailure } from '../terms/use-terms.ts';
 import { AskDialog } from './ask-dialog.tsx';
 import { RulesDialog } from './rules-dialog.tsx';
 
@@ -23,7 +23,7 @@ export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNod
   const condense = useMutation({
     mutationFn: () => api.condenseConversation({ org: orgId, conversation: conversation.id }),
     onMutate: () => void toast('Earlier steps are summarized for the agent…'),
-    onError: tellFailure,
+    onError: showFailure,
   });
   const close = () => setOpen(null);
   const mayWrite = org.permissions.includes('conversation:write');

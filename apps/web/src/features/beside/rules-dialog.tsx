@@ -6,7 +6,7 @@ import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
-import { tellFailure } from '../terms/use-terms.ts';
+import { showFailure } from '../terms/use-terms.ts';
 
 /** What "always here" was said to in this conversation; each can be taken back. */
 export function RulesDialog({ onClose }: { onClose: () => void }) {
@@ -60,7 +60,7 @@ function Rule({ rule, target, queryKey }: { rule: ConfirmationRule; target: { or
   const revoke = useMutation({
     mutationFn: () => api.revokeConfirmationRule({ ...target, body }),
     onSuccess: (left) => queries.setQueryData([...queryKey], left),
-    onError: tellFailure,
+    onError: showFailure,
   });
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1 rounded-md border border-line px-3 py-2">

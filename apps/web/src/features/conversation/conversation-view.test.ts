@@ -97,7 +97,9 @@ describe('applyEvents', () => {
     const told = { kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text: '' }, tools: [] };
     const log = logOf([message('user', 'a'), told, update('execution_status', 'running'), terminal('c1', 'ls'), update('execution_status', 'finished')]);
     const finished = applyAll(openView(snapshotOf(0)), log);
-    expect([1, 2, 3, 4, 5].map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count))).map(({ toldAt, runtimeAt }) => [toldAt, runtimeAt])).toEqual([
+    expect(
+      [1, 2, 3, 4, 5].map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count))).map(({ promptSeq, runtimeAt }) => [promptSeq, runtimeAt]),
+    ).toEqual([
       [0, 0],
       [2, 0],
       [2, 3],

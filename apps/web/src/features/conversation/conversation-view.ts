@@ -40,7 +40,7 @@ export interface ConversationView {
   /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
   readonly filesTouchedAt: number;
   /** `seq` of the last event that told the model something else than before; 0 when none has since the snapshot. */
-  readonly toldAt: number;
+  readonly promptSeq: number;
   /** `seq` of the last event that may have changed where the runtime stands; 0 when none has since the snapshot. */
   readonly runtimeAt: number;
   /** `seq` of the last event about a pull request; 0 when there is none since the snapshot. */
@@ -66,7 +66,7 @@ export function openView(conversation: Conversation): ConversationView {
     hadWorkspace: start === 'ready' || conversation.start.steps.some((step) => step.status === 'READY'),
     analysis: null,
     filesTouchedAt: 0,
-    toldAt: 0,
+    promptSeq: 0,
     runtimeAt: 0,
     pullRequestAt: 0,
   };
@@ -139,7 +139,7 @@ type Rest = Pick<
   | 'hadWorkspace'
   | 'analysis'
   | 'filesTouchedAt'
-  | 'toldAt'
+  | 'promptSeq'
   | 'runtimeAt'
   | 'pullRequestAt'
 >;
@@ -148,7 +148,7 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
   const moved = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
   const next = state !== rest.state || isOfRuntime(event) ? { ...moved, runtimeAt: seq } : moved;
-  if (event.kind === 'SystemPromptEvent') return { ...next, toldAt: seq };
+  if (event.kind === 'SystemPromptEvent') return { ...next, promptSeq: seq };
   if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;

@@ -11,9 +11,9 @@ const PAGE = 10;
 /** What the model was told, the newest first; read again when the log says that it is told something else. */
 export function usePromptVersions() {
   const { orgId, conversation, store } = useConversation();
-  const toldAt = useView((view) => view.toldAt);
+  const promptSeq = useView((view) => view.promptSeq);
   const query = useInfiniteQuery({
-    queryKey: ['prompt-versions', orgId, conversation.id, toldAt],
+    queryKey: ['prompt-versions', orgId, conversation.id, promptSeq],
     queryFn: ({ pageParam, signal }) =>
       api.readEvents({ org: orgId, conversation: conversation.id, query: { after: 0, before: pageParam, limit: PAGE, kind: 'SystemPromptEvent' }, signal }),
     initialPageParam: store.view.get().lastSeq + 1,

@@ -11,7 +11,7 @@ import { useView } from '../conversation/conversation-context.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { useSession } from '../session/me.ts';
 import { asMoney, causeOf, extendedBudget, extension, type Limit, limitOf } from './limit.ts';
-import { tellFailure, useGoOnWith } from './use-terms.ts';
+import { showFailure, useGoOnWith } from './use-terms.ts';
 
 /** Why the agent halted by itself, above the composer, with what can be done about it. */
 export function LimitCard() {
@@ -38,7 +38,7 @@ function Halted({ limit }: { limit: Limit }) {
   const extend = () => {
     setAsked(live);
     if (own === null) return resume.mutate();
-    change.mutate({ maxBudgetUsd: extendedBudget(own, spent, limit.detail) }, { onError: tellFailure });
+    change.mutate({ maxBudgetUsd: extendedBudget(own, spent, limit.detail) }, { onError: showFailure });
   };
   return (
     <section aria-label="Limit reached" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">

@@ -6,7 +6,7 @@ import { useRef } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
-import { tellFailure } from './use-terms.ts';
+import { showFailure } from './use-terms.ts';
 import { hasWrittenPlan } from './written-plan.ts';
 
 const RESTS: ReadonlySet<string> = new Set(['finished', 'stopped', 'paused']);
@@ -25,7 +25,7 @@ function Planned() {
   const key = useRef(newId());
   const carryOut = useMutation({
     mutationFn: () => api.carryOutPlan({ org: orgId, conversation: conversation.id, body: {}, idempotencyKey: key.current }),
-    onError: tellFailure,
+    onError: showFailure,
   });
   return (
     <section aria-label="Plan" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">

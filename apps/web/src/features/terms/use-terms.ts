@@ -7,7 +7,7 @@ import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 
 /** Whatever went wrong, in a corner of the screen. */
-export function tellFailure(error: unknown): void {
+export function showFailure(error: unknown): void {
   const failure = failureOf(error);
   toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
 }

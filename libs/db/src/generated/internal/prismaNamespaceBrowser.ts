@@ -669,9 +669,9 @@ export const BudgetScalarFieldEnum = {
   memberLimitUsd: 'memberLimitUsd',
   version: 'version',
   stopsVersion: 'stopsVersion',
-  toldVersion: 'toldVersion',
+  acknowledgedVersion: 'acknowledgedVersion',
   limitsVersion: 'limitsVersion',
-  toldLimitsVersion: 'toldLimitsVersion',
+  acknowledgedLimitsVersion: 'acknowledgedLimitsVersion',
   allowUnpriced: 'allowUnpriced'
 } as const
 

@@ -8,7 +8,7 @@ import { Output, outputOf } from './step-bodies.tsx';
 const NOTHING: NonNullable<Step['inside']> = [];
 
 /** Who gives a sub-agent its task is the agent that it works for. */
-function toldByAgent(row: Row): Row {
+function shownOfAgent(row: Row): Row {
   return row.kind === 'message' && row.author === 'user' ? { ...row, sender: 'The agent' } : row;
 }
 
@@ -16,7 +16,7 @@ function toldByAgent(row: Row): Row {
 export function TaskBody({ step }: { step: Step }) {
   const { inside = NOTHING } = step;
   const render = use(RowRenderer);
-  const rows = useMemo(() => appendToTimeline(EMPTY_TIMELINE, inside).rows.map(toldByAgent), [inside]);
+  const rows = useMemo(() => appendToTimeline(EMPTY_TIMELINE, inside).rows.map(shownOfAgent), [inside]);
   const reported = stepState(step) !== 'failed' && rows.some((row) => row.kind === 'message' && row.author === 'finish');
   return (
     <div className="flex flex-col gap-1.5">

@@ -17,14 +17,14 @@ export default async function run(report: Report): Promise<void> {
     for (const name of quick<readonly Deployment[]>(DEPLOYMENTS, ['app-server'])) {
       rolling.load.take();
       rolling.takeOutages();
-      rolling.takeDoorOutages();
+      rolling.takeSandboxSocketOutages();
       const began = performance.now();
       const exits = await rolling.fleet.roll(name);
       await rolling.goesOn(name, 60_000);
       const tookMs = performance.now() - began;
       const { requests, repeated, failed: problems, slowestMs } = rolling.load.take();
       const outages = rolling.takeOutages().map(({ ms }) => ms);
-      const doorOutages = rolling.takeDoorOutages().map(({ ms }) => ms);
+      const sandboxSocketOutages = rolling.takeSandboxSocketOutages().map(({ ms }) => ms);
       failed += problems.length;
       for (const problem of problems) console.error(problem);
       report.figure({ figure: `${name}-failed`, value: problems.length, unit: 'count', n: requests });
@@ -33,8 +33,8 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: `${name}-sockets-resumed`, value: outages.length, unit: 'count', n: CONVERSATIONS });
       report.figure({ figure: `${name}-resume-p50`, value: outages.length === 0 ? 0 : percentile(outages, 0.5), unit: 'ms', n: outages.length });
       report.figure({ figure: `${name}-resume-slowest`, value: Math.max(0, ...outages), unit: 'ms', n: outages.length });
-      report.figure({ figure: `${name}-sandbox-sockets-resumed`, value: doorOutages.length, unit: 'count', n: CONVERSATIONS });
-      report.figure({ figure: `${name}-sandbox-resume-slowest`, value: Math.max(0, ...doorOutages), unit: 'ms', n: doorOutages.length });
+      report.figure({ figure: `${name}-sandbox-sockets-resumed`, value: sandboxSocketOutages.length, unit: 'count', n: CONVERSATIONS });
+      report.figure({ figure: `${name}-sandbox-resume-slowest`, value: Math.max(0, ...sandboxSocketOutages), unit: 'ms', n: sandboxSocketOutages.length });
       report.figure({ figure: `${name}-slowest-stop`, value: Math.max(...exits.map(({ afterMs }) => afterMs)), unit: 'ms', n: exits.length });
       report.figure({ figure: `${name}-unclean-stops`, value: exits.filter(({ code }) => code !== cleanExitOf(name)).length, unit: 'count', n: exits.length });
       report.figure({ figure: `${name}-rolled`, value: tookMs, unit: 'ms', n: exits.length });

@@ -36,11 +36,11 @@ export async function downloadOverLinks(
   const stops: Array<() => Promise<void>> = [() => links.close()];
   try {
     const port = await freePort();
-    const address = LINKS.pod.door;
+    const address = LINKS.pod.gateway;
     const sandbox = startProcess(...links.within('pod', process.execPath, [script('./sandbox-stub.ts'), String(port), address, '0.0.0.0']), {});
     stops.unshift(() => sandbox.stop());
     await waitForHttp(`http://${address}:${port}`, sandbox);
-    const gateway = await startService('sandbox-gateway', { ...gatewayEnv, RUNTIME_API_URL: `http://${address}:${port}`, HOST: LINKS.door.client });
+    const gateway = await startService('sandbox-gateway', { ...gatewayEnv, RUNTIME_API_URL: `http://${address}:${port}`, HOST: LINKS.gateway.client });
     stops.unshift(() => gateway.stop());
     const download = async (url: string): Promise<number[]> => {
       const [command, argv] = links.within('client', process.execPath, [script('./download-client.ts'), `${url}/big`, String(EACH), JSON.stringify(headers)]);

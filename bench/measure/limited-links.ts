@@ -3,16 +3,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Addresses of the ends, of the range that is for benches (RFC 2544). `door` is this machine's own network. */
+/** Addresses of the ends, of the range that is for benches (RFC 2544). `gateway` is this machine's own network. */
 export const LINKS = {
-  door: { client: '198.18.1.1', pod: '198.18.2.1' },
-  client: { door: '198.18.1.2', pod: '198.18.3.2' },
-  pod: { door: '198.18.2.2', client: '198.18.3.1' },
+  gateway: { client: '198.18.1.1', pod: '198.18.2.1' },
+  client: { gateway: '198.18.1.2', pod: '198.18.3.2' },
+  pod: { gateway: '198.18.2.2', client: '198.18.3.1' },
 } as const;
-type Pair = readonly ['door' | 'client', 'client' | 'pod'];
+type Pair = readonly ['gateway' | 'client', 'client' | 'pod'];
 const PAIRS: readonly Pair[] = [
-  ['door', 'client'],
-  ['door', 'pod'],
+  ['gateway', 'client'],
+  ['gateway', 'pod'],
   ['client', 'pod'],
 ];
 
@@ -55,9 +55,9 @@ export class LimitedLinks {
     for (const name of Object.values(this.names)) await run('ip', ['netns', 'del', name]).catch(() => {});
   }
 
-  private async end(device: string, place: 'door' | 'client' | 'pod', address: string, mbits: number): Promise<void> {
-    const at = place === 'door' ? [] : ['-n', this.names[place]];
-    if (place !== 'door') await run('ip', ['link', 'set', device, 'netns', this.names[place]]);
+  private async end(device: string, place: 'gateway' | 'client' | 'pod', address: string, mbits: number): Promise<void> {
+    const at = place === 'gateway' ? [] : ['-n', this.names[place]];
+    if (place !== 'gateway') await run('ip', ['link', 'set', device, 'netns', this.names[place]]);
     await run('ip', [...at, 'address', 'add', `${address}/30`, 'dev', device]);
     await run('ip', [...at, 'link', 'set', device, 'up']);
     // What may go at once is a millisecond of it: less would hold up the segments that the kernel makes.

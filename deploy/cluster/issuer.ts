@@ -16,7 +16,7 @@ export interface Issuer {
   /** Why it is not a Keycloak, as one sentence; `null` when it is. */
   readonly missing: string | null;
   readonly account: { readonly username: string; readonly password: string };
-  /** Where the front door leads its name. */
+  /** Where the ingress leads its name. */
   readonly target: { readonly address: string; readonly port: number };
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ async function announce(open: OpenInstall): Promise<void> {
     kubectl: open.cluster.kubectlProgram,
     helm: open.helm.program,
     valuesFile,
-    address: open.doorAddress,
+    address: open.ingressAddress,
     hosts: open.hosts,
     bucketUrl: open.bucketUrl ?? '',
     account: open.issuer.account,

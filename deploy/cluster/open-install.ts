@@ -10,7 +10,6 @@ import { missingForHelm } from '@slipway/testing/helm';
 import { buildAppImage } from '../images/app-image.ts';
 import { APP_NAMES } from '../images/apps/app-list.ts';
 import { buildSandboxImage } from '../images/sandbox-image.ts';
-import { FrontDoor } from './front-door.ts';
 import { HelmClient } from './helm-client.ts';
 import { postgresImage } from './images/postgres-image.ts';
 import type { TestImage } from './images/programs-image.ts';
@@ -18,6 +17,7 @@ import { redisImage } from './images/redis-image.ts';
 import { type Issuer, openIssuer } from './issuer.ts';
 import { applyManifest, besideReady } from './manifest.ts';
 import { openPlace, type Place } from './place.ts';
+import { TestIngress } from './test-ingress.ts';
 
 /** Ports of the node, of the Services in place.yaml. What is for neither host is a sandbox's. */
 const HOME_HOST = 'slipway.test';
@@ -42,20 +42,20 @@ function missing(program: string, debianPackage: string): string | null {
 /** kubelet lists its images twice a minute and writes its status six times. Milliseconds. */
 const KNOWN_MS = 90_000;
 
-/** A cluster of one node with everything that an operator has before Slipway, the images on the node, and a front door; nothing of Slipway itself is installed. */
+/** A cluster of one node with everything that an operator has before Slipway, the images on the node, and a ingress; nothing of Slipway itself is installed. */
 export interface OpenInstall {
   /** `sha256:…` of the sandbox image on the node. */
   readonly sandboxDigest: string;
   /** As `sandboxes.workspaceStore.url` has it, with its credentials in the Secret `bucket`; `null` where none was asked for. */
   readonly bucketUrl: string | null;
-  /** Names of the front door. */
+  /** Names of the ingress. */
   readonly hosts: readonly string[];
   readonly cluster: TestCluster;
   readonly helm: HelmClient;
   /** What values.yaml cannot know: flags of Helm. */
   readonly flags: readonly string[];
-  /** Where a browser finds all names of the front door. */
-  readonly doorAddress: string;
+  /** Where a browser finds all names of the ingress. */
+  readonly ingressAddress: string;
   readonly repositoryUrl: string;
   readonly issuer: Issuer;
   /** Where `flags` and values.yaml lead. */
@@ -126,13 +126,13 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
     issuing.catch(() => {});
     const sandbox = await importPlatform(cluster, everyImage, say, signal);
     const issuer = await issuing;
-    const door = await FrontDoor.open({
+    const ingress = await TestIngress.open({
       address: cluster.hostAddress,
       port: 443,
       tls: hostCertificate,
       route: (host) => (host === ISSUER_HOST ? issuer.target : { address: nodeAddress, port: host === HOME_HOST ? HOME_PORT : SANDBOXES_PORT }),
     });
-    closing.push(() => door.close());
+    closing.push(() => ingress.close());
     const git = await serveRepository(folder, cluster.hostAddress);
     closing.push(() => git.close());
     const bucketUrl = bucket ? await openBucket(cluster, place.namespace, closing) : null;
@@ -144,7 +144,7 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
       hosts,
       helm: await HelmClient.open(cluster),
       flags: ['--set', `sandboxes.image.digest=${sandbox}`],
-      doorAddress: cluster.hostAddress,
+      ingressAddress: cluster.hostAddress,
       repositoryUrl: `${git.url}/${REPOSITORY}`,
       issuer,
       place,

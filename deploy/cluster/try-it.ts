@@ -16,7 +16,7 @@ export interface TryIt {
   readonly helm: string;
   /** Of this cluster: addresses, Secrets, the digest of the sandbox image. */
   readonly valuesFile: string;
-  /** Where the front door listens, on port 443, for each of `hosts`. */
+  /** Where the ingress listens, on port 443, for each of `hosts`. */
   readonly address: string;
   readonly hosts: readonly string[];
   /** As `sandboxes.workspaceStore.url` has it. */

@@ -117,7 +117,7 @@ describe('who gives way on full nodes', { skip: missingForHelm() ?? false }, () 
 });
 
 describe('what good neighbours of the chart get', { skip: missingForHelm() ?? false }, () => {
-  it('an HTTPRoute for each door, beside or in place of the Ingress', async () => {
+  it('an HTTPRoute for each host, beside or in place of the Ingress', async () => {
     const routes = ofKind(await ok(EVERYTHING), 'HTTPRoute');
     expect(routes.map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs, spec.parentRefs])).toEqual([
       [['slipway.example.com'], [{ name: 'acme-app-server', port: 3000 }], [{ name: 'public', namespace: 'gateways' }]],

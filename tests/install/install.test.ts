@@ -113,7 +113,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     });
   });
 
-  step('the door into the sandbox lets in the browser that has a ticket, on an origin of its own, and nobody else', async () => {
+  step('sandbox-gateway lets in the browser that has a ticket, on an origin of its own, and nobody else', async () => {
     const { url, ticket } = await person.grantSandbox('agent-server');
     expect(new URL(url).hostname).toMatch(/^8000-[0-9a-f-]+\.sandboxes\.slipway\.test$/);
     expect(await person.opens(`${url}alive`)).toMatchObject({ status: 401 });
@@ -201,7 +201,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     await bothReady();
     expect(await secrets()).toBe(before);
     // Pods are ready a moment before the node leads to them.
-    await until('the front door leads to them', async () => (await person.page.reload())?.ok() === true, 30_000);
+    await until('the ingress leads to them', async () => (await person.page.reload())?.ok() === true, 30_000);
     const messages = await person.wholeLog();
     await person.send('Count to 2');
     await person.sees('I count to 2, one number a second');

@@ -10,7 +10,7 @@ const HOME = 'https://slipway.test';
 export const missingForBrowser = (): string | null =>
   findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
 
-/** The issuer's person at a Chromium of this machine, to whom the front door's names lead where its address is. */
+/** The issuer's person at a Chromium of this machine, to whom the ingress's names lead where its address is. */
 export class Person {
   readonly page: Page;
   private readonly browser: Browser;
@@ -23,7 +23,7 @@ export class Person {
   }
 
   static async open(install: OpenInstall): Promise<Person> {
-    const browser = await launchChromium(findChromium() ?? 'chromium', [`--host-resolver-rules=MAP *.test ${install.doorAddress}`]);
+    const browser = await launchChromium(findChromium() ?? 'chromium', [`--host-resolver-rules=MAP *.test ${install.ingressAddress}`]);
     // Nobody told this browser of the authority; pods were told, and look.
     const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true, reducedMotion: 'reduce' });
     const page = await context.newPage();

@@ -51,7 +51,7 @@ describe('the chart of the version before, installed and upgraded to this one wh
   step('the version before is installed, and a person of it has a conversation that works', async () => {
     await on.helm.run(chartCommand('install', previous.flags, 'slipway', 'slipway', previous.chart));
     // Pods are ready a moment before the node leads to them.
-    await until('the front door leads to them', async () => (await person.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);
+    await until('the ingress leads to them', async () => (await person.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);
     await person.signIn();
     await person.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
     await person.sees(/a good moment to try Stop/);

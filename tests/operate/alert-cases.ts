@@ -173,7 +173,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: 21,
     quiet: { 'llm_key_lookups_total{result="unknown"}': '0+6x60' },
   },
-  SlipwayDoorFailing: {
+  SlipwaySandboxGatewayFailing: {
     fires: {
       'sandbox_gateway_requests_total{kind="http", outcome="ok"}': '0+60x60',
       'sandbox_gateway_requests_total{kind="http", outcome="sandbox.unreachable"}': '0+12x60',

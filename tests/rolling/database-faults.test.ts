@@ -11,7 +11,7 @@ import { finish, terminal } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
 import { DatabasePair } from './database-pair.ts';
 import { asOwner, recovery, recoveryTable, type Watched } from './database-recovery.ts';
-import { DoorSocket } from './door-socket.ts';
+import { SandboxSocket } from './sandbox-socket.ts';
 
 /** Longest until everything works again, from the end of the fault. Milliseconds; 10 s are what is promised on an idle machine, and one query of 10 s may be under way. */
 const BACK_MS = 60_000;
@@ -25,7 +25,7 @@ describe('Postgres fails under every process of the platform, with a conversatio
   let proxy: SilentProxy;
   let open: OpenStack;
   let talk: Talk;
-  let door: DoorSocket;
+  let socket: SandboxSocket;
   let watched: Watched;
   let ending = false;
 
@@ -36,13 +36,13 @@ describe('Postgres fails under every process of the platform, with a conversatio
     open = await OpenStack.open({ env: { DATABASE_URL: proxy.url, POOL_TARGET: '1', SANDBOX_GATEWAY_GRACE_SECONDS: '5' } });
     talk = await open.talk('counts', () => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt')));
     await until('the agent works', () => talk.of('ObservationEvent').length > 1, 60_000);
-    door = await DoorSocket.open(open.person, talk.path, talk.id);
-    watched = { open, person: open.person, talk, door, ownerUrl: () => pair.url };
+    socket = await SandboxSocket.open(open.person, talk.path, talk.id);
+    watched = { open, person: open.person, talk, socket, ownerUrl: () => pair.url };
     await recovery(watched, BACK_MS);
   });
   after(async () => {
     proxy?.heal();
-    door?.close();
+    socket?.close();
     await open?.close();
     await proxy?.close();
     await pair?.stop();

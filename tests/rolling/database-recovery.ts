@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { LocalService } from '../../deploy/local/settings.ts';
 import type { OpenStack } from '../stack/open-stack.ts';
 import type { Talk } from '../stack/talk.ts';
-import type { DoorSocket } from './door-socket.ts';
+import type { SandboxSocket } from './sandbox-socket.ts';
 
 /** Processes that have a connection to Postgres. */
 export const PROCESSES = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway'] as const satisfies readonly LocalService[];
@@ -22,7 +22,7 @@ export interface Watched {
   readonly open: OpenStack;
   readonly person: SignedInClient;
   readonly talk: Talk;
-  readonly door: DoorSocket;
+  readonly socket: SandboxSocket;
   /** The owner's address, past anything that stands in between. */
   ownerUrl(): string;
 }
@@ -43,7 +43,7 @@ export async function asOwner<T>(url: string, work: (client: pg.Client) => Promi
  * Waits until every process is ready, every lead works, every listener listens and a conversation goes on, each from this moment on.
  * @throws Error that names what is not back after `withinMs`.
  */
-export async function recovery({ open, person, talk, door, ownerUrl }: Watched, withinMs: number): Promise<Recovery> {
+export async function recovery({ open, person, talk, socket, ownerUrl }: Watched, withinMs: number): Promise<Recovery> {
   const began = performance.now();
   const took = new Map<string, number>();
   const back = async (name: string, test: () => Promise<boolean> | boolean): Promise<void> => {
@@ -54,7 +54,7 @@ export async function recovery({ open, person, talk, door, ownerUrl }: Watched, 
     asOwner(ownerUrl(), async (client) => (await client.query<Row>(text, values)).rows);
   const [{ at } = { at: new Date() }] = await until('the database answers its owner', () => ask<{ at: Date }>('SELECT clock_timestamp() AS at'), withinMs);
   const steps = talk.of('ObservationEvent').length;
-  const { frames } = door;
+  const { frames } = socket;
   await Promise.all([
     ...PROCESSES.map((name) => back(`${name} ready`, async () => (await fetch(`${open.addressOf(name)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok)),
     ...SWEEPS.map((name) =>
@@ -79,7 +79,7 @@ export async function recovery({ open, person, talk, door, ownerUrl }: Watched, 
       async () => (await person.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: 'Go on.' } })).ok && (await person.fetch(talk.path)).ok,
     ),
     back('the conversation goes on', () => talk.of('ObservationEvent').length > steps + 1),
-    back('its socket through sandbox-gateway goes on', () => door.isOpen && door.frames > frames + 1),
+    back('its socket through sandbox-gateway goes on', () => socket.isOpen && socket.frames > frames + 1),
   ]);
   return took;
 }

@@ -16,9 +16,9 @@ import {
 import { expect } from 'expect';
 import { finish, ScriptBook, terminal } from '../stack/script-book.ts';
 import { Talk } from '../stack/talk.ts';
-import { DoorSocket } from './door-socket.ts';
 import { Fleet, type FleetOptions, THIS_VERSION } from './fleet.ts';
 import { Load } from './load.ts';
+import { SandboxSocket } from './sandbox-socket.ts';
 
 export interface RollingOptions extends Partial<Omit<FleetOptions, 'folder'>> {
   readonly conversations: number;
@@ -38,7 +38,7 @@ export class OpenRolling {
   readonly redis: RedisServer | null;
   readonly talks: Talk[] = [];
   /** One a conversation that was there from the beginning. */
-  readonly doors: DoorSocket[] = [];
+  readonly sandboxSockets: SandboxSocket[] = [];
   load!: Load;
   private readonly person: SignedInClient;
   private readonly model: ModelServer;
@@ -91,8 +91,8 @@ export class OpenRolling {
     const rolling = new OpenRolling({ fleet, redis, person: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
     await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
-    for (const talk of rolling.talks) rolling.doors.push(await DoorSocket.open(rolling.person, talk.path, talk.id));
-    await until('every socket through sandbox-gateway is open', () => rolling.doors.every((door) => door.isOpen), START_MS);
+    for (const talk of rolling.talks) rolling.sandboxSockets.push(await SandboxSocket.open(rolling.person, talk.path, talk.id));
+    await until('every socket through sandbox-gateway is open', () => rolling.sandboxSockets.every((socket) => socket.isOpen), START_MS);
     rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);
     return rolling;
   }
@@ -116,12 +116,12 @@ export class OpenRolling {
   /** Every conversation makes a step after this moment, and it is seen on both of its sockets. */
   async goesOn(what: string, withinMs = 30_000): Promise<void> {
     const before = new Map(this.talks.map((talk) => [talk, talk.of('ObservationEvent').length]));
-    const frames = this.doors.map((door) => door.frames);
+    const frames = this.sandboxSockets.map((socket) => socket.frames);
     await until(
       `${what}: every conversation goes on`,
       () =>
         this.talks.every((talk) => talk.of('ObservationEvent').length > (before.get(talk) ?? 0)) &&
-        this.doors.every((door, index) => door.isOpen && door.frames > (frames[index] ?? 0)),
+        this.sandboxSockets.every((socket, index) => socket.isOpen && socket.frames > (frames[index] ?? 0)),
       withinMs,
     );
   }
@@ -132,8 +132,8 @@ export class OpenRolling {
   }
 
   /** The same of the sockets through sandbox-gateway. */
-  takeDoorOutages(): Lasted[] {
-    return this.doors.flatMap(({ outages }) => outages.splice(0));
+  takeSandboxSocketOutages(): Lasted[] {
+    return this.sandboxSockets.flatMap(({ outages }) => outages.splice(0));
   }
 
   /** Ends the load and the conversations. @returns what is wrong with their logs, in words: nothing lost, nothing twice, no step done twice. */
@@ -171,7 +171,7 @@ export class OpenRolling {
   async close(): Promise<void> {
     await this.load?.stop();
     for (const talk of this.talks) talk.close();
-    for (const door of this.doors) door.close();
+    for (const socket of this.sandboxSockets) socket.close();
     await this.fleet.close();
     await this.redis?.stop();
     await this.model.close();

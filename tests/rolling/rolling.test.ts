@@ -5,7 +5,7 @@ import { OpenRolling } from './open-rolling.ts';
 
 /** Longest that a reader may be without its conversation. Milliseconds. */
 const RESUME_MS = 2_000;
-const DOORS: readonly Deployment[] = ['sandbox-gateway', 'web'];
+const PROXIES: readonly Deployment[] = ['sandbox-gateway', 'web'];
 
 describe('an upgrade in the middle of the day: every deployment rolls while eight conversations work and twenty requests a second come', {
   timeout: 240_000,
@@ -18,8 +18,8 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
   after(() => rolling?.close());
 
   it('costs no request that is repeated, no page, no event, and no reader and no socket into a sandbox more than two seconds', async () => {
-    // Those that do the work all at once, as `helm upgrade` does, then the two doors: on two cores, more processes that start together would be what is measured.
-    for (const wave of [DEPLOYMENTS.filter((name) => !DOORS.includes(name)), DOORS]) {
+    // Those that do the work all at once, as `helm upgrade` does, then the two proxies: on two cores, more processes that start together would be what is measured.
+    for (const wave of [DEPLOYMENTS.filter((name) => !PROXIES.includes(name)), PROXIES]) {
       const exits = await Promise.all(wave.map((name) => rolling.fleet.roll(name)));
       for (const [index, name] of wave.entries()) {
         const clean = { code: cleanExitOf(name), signal: null, afterMs: expect.any(Number) };
@@ -30,11 +30,11 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
     const outages = rolling.takeOutages();
     expect(outages.length).toBeGreaterThanOrEqual(rolling.talks.length);
     expect(outages.filter(({ shownMs }) => shownMs > RESUME_MS)).toEqual([]);
-    const doorOutages = rolling.takeDoorOutages();
-    expect(doorOutages.length).toBeGreaterThanOrEqual(rolling.doors.length);
-    expect(doorOutages.filter(({ shownMs }) => shownMs > RESUME_MS)).toEqual([]);
+    const sandboxSocketOutages = rolling.takeSandboxSocketOutages();
+    expect(sandboxSocketOutages.length).toBeGreaterThanOrEqual(rolling.sandboxSockets.length);
+    expect(sandboxSocketOutages.filter(({ shownMs }) => shownMs > RESUME_MS)).toEqual([]);
     // Told where to come back to, none was merely cut.
-    expect([...new Set(rolling.doors.flatMap(({ codes }) => codes))]).toEqual([1012]);
+    expect([...new Set(rolling.sandboxSockets.flatMap(({ codes }) => codes))]).toEqual([1012]);
     expect(rolling.load.counts.requests).toBeGreaterThan(100);
     expect(rolling.load.counts.failed).toEqual([]);
     expect(await rolling.finish()).toEqual([]);

@@ -165,7 +165,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       expect(textOfMessage(open.book.requestsOf(name)[0]?.body.messages?.at(-1) ?? { role: '' })).toBe(prompt);
     });
 
-    it('a body that is not JSON is refused as that, at every door', async () => {
+    it('a body that is not JSON is refused as that, on every route', async () => {
       const send = (body: string, address = `/api/v1/orgs/${open.orgId}/conversations`): Promise<Response> =>
         open.person.fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
       await expectRefused(await send('{"prompt": "x"'), 'request.not-json', /JSON/);

@@ -185,7 +185,7 @@ describe('two persons', { timeout: 180_000 }, () => {
     });
   });
 
-  describe('at the door for sandboxes', () => {
+  describe('at sandbox-gateway', () => {
     const events = [{ producerSeq: 1, event: { id: randomUUID(), timestamp: new Date().toISOString(), source: 'agent', kind: 'PauseEvent' } }];
     const ingest = (token: string, conversation: string, epoch: number): Promise<Response> =>
       fetch(`${open.addressOf('app-server')}/ingest/v1/conversations/${conversation}/events`, {
@@ -233,7 +233,7 @@ describe('two persons', { timeout: 180_000 }, () => {
 
     it('the key of one opens nothing of another', async () => {
       const base = `${victim.url}/api`;
-      const doors: ReadonlyArray<readonly [string, string, unknown?]> = [
+      const routes: ReadonlyArray<readonly [string, string, unknown?]> = [
         ['GET', `${base}/conversations`],
         ['POST', `${base}/conversations`, {}],
         ['GET', `${base}/conversations/search`],
@@ -255,7 +255,7 @@ describe('two persons', { timeout: 180_000 }, () => {
         ['GET', `${base}/git/patch?path=.`],
         ['POST', `${base}/init`, { session_api_keys: [attacker.session_api_key] }],
       ];
-      for (const [method, url, json] of doors) {
+      for (const [method, url, json] of routes) {
         const body = json === undefined ? {} : { body: JSON.stringify(json) };
         const headers = {
           'content-type': 'application/json',

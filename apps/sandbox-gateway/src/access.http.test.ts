@@ -85,7 +85,7 @@ describe('who is let in', () => {
     expect(cookie).not.toContain(grant.ticket);
   });
 
-  it('a ticket is good only at its own door, for thirty seconds, and while its access holds', async () => {
+  it('a ticket is good only at its own address, for thirty seconds, and while its access holds', async () => {
     const [grant, late, revoked] = [await gateway.grant(), await gateway.grant(), await gateway.grant()];
     expect((await enter(mine, formOf(grant.ticket))).statusCode).toBe(401);
     await gateway.owner.query("UPDATE app.sandbox_grant SET ticket_expires_at = now() - interval '1 ms' WHERE id = $1", [late.id]);
@@ -155,7 +155,7 @@ describe('who is let in', () => {
     (await gateway.socket(mine.host, '/ws', { cookie, origin: own })).close();
   });
 
-  it('the sandbox never sees what opened the door, and agent-server gets its own key and knows that it is a person who comes', async () => {
+  it('the sandbox never sees what authenticated the user, and agent-server gets its own key and knows that it is a person who comes', async () => {
     const cookie = await cookieOf(await gateway.grant(8000, { conversation: mine.conversation, org: mine.org }));
     await gateway.plain('/', {
       host: mine.host,

@@ -13,10 +13,10 @@ import { PersonsWork } from './access/persons-work.js';
 import { Spending } from './access/spending.js';
 import { Steering } from './access/steering.js';
 import type { Config } from './config.js';
-import { Door } from './door.js';
 import { createGatewayMetrics } from './metrics.js';
 import { createSandboxAgent } from './proxy/sandbox-connection.js';
 import { Addresses } from './routing/address.js';
+import { SandboxProxy } from './sandbox-proxy.js';
 import { Locator } from './sandboxes/locator.js';
 import { Visitors } from './visitors.js';
 
@@ -78,7 +78,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     requestPass: (grantId, hash) => within(requestChargePass(pool, grantId, hash)),
     isPassApplied: (hash) => within(isPassApplied(pool, hash)),
   });
-  const door = new Door({
+  const proxy = new SandboxProxy({
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
     tokens,
     grants,
@@ -102,13 +102,13 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       const server = createServer(
         { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000, requestTimeout: 0, headersTimeout: 20_000 },
         (request, response) => {
-          if (!door.serve(request, response)) handler(request, response);
+          if (!proxy.serve(request, response)) handler(request, response);
         },
       );
       // Longer than any client's or load balancer's own, so that it is never this side that closes under a request.
       server.keepAliveTimeout = 75_000;
       server.timeout = silenceMs;
-      server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+      server.on('upgrade', (request, socket, head) => proxy.upgrade(request, socket, head));
       return server;
     },
   });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { StartStep } from '@slipway/contracts';
 import { freePort, SilentProxy, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness, SECRET } from './testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from './testing/harness.js';
 
 const SILENCE_MS = 3_000;
 const RECOVERY_MS = 5_000;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness, SECRET } from './testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from './testing/harness.js';
 
 /** Workers as processes of their own, on the real queue. */
 describe('worker process', () => {

@@ -54,7 +54,7 @@ export const APPS = {
     optional: { 'preflight.js': 'apps/runtime-api/dist/preflight/main.js' },
   },
   'llm-gateway': { description: 'Models for agents, with a key a conversation and a ledger', port: 3003, entry: 'main.js', programs: main('llm-gateway') },
-  'sandbox-gateway': { description: 'The door into sandboxes for people and SDKs', port: 3006, entry: 'main.js', programs: main('sandbox-gateway') },
+  'sandbox-gateway': { description: 'The proxy into sandboxes for people and SDKs', port: 3006, entry: 'main.js', programs: main('sandbox-gateway') },
   'egress-proxy': { description: 'The way out of sandboxes, to the hosts that they may reach', port: 3007, entry: 'main.js', programs: main('egress-proxy') },
   web: { description: 'The pages', port: 3004, entry: 'server.js', programs: {}, next: true },
 } as const satisfies Readonly<Record<string, AppPlan>>;

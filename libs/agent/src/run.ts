@@ -5,7 +5,7 @@ import type { Completion } from '@slipway/llm';
 import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
-import { stamp, statusUpdate, TAKEN_IN, pendingMessages } from './events.js';
+import { pendingMessages, stamp, statusUpdate, TAKEN_IN } from './events.js';
 import { keepsGoing, ofMessages, sessionStart } from './hooks/moments.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';

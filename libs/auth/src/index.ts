@@ -2,8 +2,8 @@ export { type ApiKeyEnvironment, hashApiKey, makeApiKey, type NewApiKey, parseAp
 export { ApiKeyUses } from './api-keys/api-key-uses.js';
 export { ApiKeys, type AuthenticatedKey } from './api-keys/api-keys.js';
 export type { IssuerLogout } from './logout-tokens.js';
-export { type Identity, isLoopback, OidcIssuer, SECOND_FACTOR_ACR, type SignInTransaction, type SignInOptions, type Tokens } from './oidc-issuer.js';
-export { bearerOf, type GateRules, PrincipalService, type Authenticated } from './principals.js';
+export { type Identity, isLoopback, OidcIssuer, SECOND_FACTOR_ACR, type SignInOptions, type SignInTransaction, type Tokens } from './oidc-issuer.js';
+export { type Authenticated, bearerOf, type GateRules, PrincipalService } from './principals.js';
 export type { ProviderToken } from './provider-token.js';
 export { type Connected, ProviderTokens } from './provider-tokens.js';
 export { SecretBox } from './secret-box/secret-box.js';

@@ -20,11 +20,11 @@ export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js
 export { mcpServerConfigOf, type StoredMcpConfig, secretsOfMcpServer } from './mcp-settings.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 export {
-  isAcceptedAndPending,
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,
   type DividedAnswer,
   divideAnswer,
+  isAcceptedAndPending,
   lastStatus,
   namedActions,
   pendingActions,

@@ -54,7 +54,7 @@ export const sandboxGateway: AlertGroup = {
   name: 'sandbox-gateway',
   alerts: [
     {
-      name: 'SlipwayDoorFailing',
+      name: 'SlipwaySandboxGatewayFailing',
       severity: 'critical',
       lasting: '5m',
       // What the sandboxes themselves answer, refusals for want of a right, and sandboxes that are paused are not among these.

@@ -7,7 +7,6 @@ import {
   type EventStamp,
   type HookPort,
   invokeSkillTool,
-  unavailablePrompt,
   PLANNING,
   planningTools,
   type Skill,
@@ -19,6 +18,7 @@ import {
   systemPrompt,
   Toolbox,
   taskTool,
+  unavailablePrompt,
 } from '@slipway/agent';
 import { type ConversationEvent, type EventOf, HookConfig, type StartConversationRequest } from '@slipway/contracts';
 import { filtered, listedTool, toolsOf } from '../openhands/openhands-tools.js';

@@ -11,12 +11,12 @@ import {
   type ToldBrake,
 } from '@slipway/contracts';
 import {
-  isAcceptedAndPending,
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,
   confirmationSettingsOf,
   type DividedAnswer,
   divideAnswer,
+  isAcceptedAndPending,
   namedActions,
   pendingActions,
   stricterSettings,

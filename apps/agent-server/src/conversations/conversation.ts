@@ -5,13 +5,13 @@ import {
   type AgentPorts,
   askAgent,
   condenseAsAsked,
+  pendingMessages,
   type RunControl,
   type RunSettings,
   runAgent,
   sessionEnd,
   stamp,
   statusUpdate,
-  pendingMessages,
 } from '@slipway/agent';
 import type {
   AgentTerms,

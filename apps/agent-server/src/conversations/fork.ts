@@ -1,5 +1,5 @@
 import type { ConversationEvent, ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts';
-import { isAcceptedAndPending, CONFIRMATION_ANSWER } from '@slipway/domain';
+import { CONFIRMATION_ANSWER, isAcceptedAndPending } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 
 export interface Fork {

@@ -1,4 +1,4 @@
-import { type EventStamp, leftBehind, stamp, pendingMessages } from '@slipway/agent';
+import { type EventStamp, leftBehind, pendingMessages, stamp } from '@slipway/agent';
 import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
 import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';

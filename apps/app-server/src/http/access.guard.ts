@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiKeyUses, bearerOf, PrincipalService, type Authenticated } from '@slipway/auth';
+import { ApiKeyUses, type Authenticated, bearerOf, PrincipalService } from '@slipway/auth';
 import { type Operation, proofOf } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Counter, type Registry } from '@slipway/telemetry/http';

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { PrincipalService, type Authenticated, type AuthenticatedKey } from '@slipway/auth';
+import { type Authenticated, type AuthenticatedKey, PrincipalService } from '@slipway/auth';
 import { type Me, type ModelList, type Org, operations, type Principal } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
 import { Caller, Credential } from '../http/params.js';

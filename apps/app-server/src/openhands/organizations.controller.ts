@@ -24,7 +24,7 @@ import {
 } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
 import { conversationId as uuidOf } from '../events/conversation-id.js';
-import { Body, Caller, Person, Credential, Query } from '../http/params.js';
+import { Body, Caller, Credential, Person, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { orgOfKey } from '../me/me.controller.js';

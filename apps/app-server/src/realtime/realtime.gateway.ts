@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bearerOf, type PrincipalService, type Authenticated } from '@slipway/auth';
+import { type Authenticated, bearerOf, type PrincipalService } from '@slipway/auth';
 import {
   Confirm,
   type ConfirmAnswer,

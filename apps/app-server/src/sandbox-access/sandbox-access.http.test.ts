@@ -120,7 +120,7 @@ describe('access to sandboxes', () => {
     });
   });
 
-  it('has a ticket that is good once, at its own door, until the access is ended', async () => {
+  it('has a ticket that is good once, at its own address, until the access is ended', async () => {
     const access = await grant('agent-server');
     expect(await redeem(access, 60001)).toBe(0);
     expect(await redeem(access, 8000, '0198c0de-0000-7000-8000-000000000001')).toBe(0);

@@ -13,11 +13,11 @@ import {
 import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
-import { type SecretDoor, SecretsService } from './secrets.service.js';
+import { type SecretRoute, SecretsService } from './secrets.service.js';
 
-const ORGANIZATION: SecretDoor = { to: 'organization' };
-const PERSON: SecretDoor = { to: 'person' };
-const conversation = (id: string): SecretDoor => ({ to: 'conversation', id: conversationId(id) });
+const ORGANIZATION: SecretRoute = { to: 'organization' };
+const PERSON: SecretRoute = { to: 'person' };
+const conversation = (id: string): SecretRoute => ({ to: 'conversation', id: conversationId(id) });
 
 @Controller()
 export class SecretsController {

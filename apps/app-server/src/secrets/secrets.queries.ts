@@ -24,7 +24,7 @@ export interface SecretRow {
 const COLUMNS = `id, name, kind, scope, scope_value, host, username, description, masked, created_by, created_by_label, created_at,
   updated_by, updated_by_label, updated_at, last_used_at`;
 
-/** Which secrets a door leads to: `null` takes every value of the scopes. */
+/** Which secrets a route covers: `null` takes every value of the scopes. */
 export interface SecretFilter {
   readonly scopes: readonly SecretScope[];
   readonly scopeValue: string | null;
@@ -54,7 +54,7 @@ export async function countSecrets(client: PoolClient, orgId: string, { scopes, 
   return rows[0]?.count ?? 0;
 }
 
-/** One behind the door, locked until the transaction ends; `null` when it is not, or not there. */
+/** One that the route covers, locked until the transaction ends; `null` when it is not, or not there. */
 export async function lockSecret(client: PoolClient, orgId: string, { scopes, scopeValue }: SecretFilter, id: string): Promise<SecretRow | null> {
   const { rows } = await client.query<SecretRow>(
     `SELECT ${COLUMNS} FROM app.secret WHERE org_id = $1 AND id = $2 AND scope = ANY ($3) AND ($4::text IS NULL OR scope_value = $4) FOR UPDATE`,

@@ -34,8 +34,8 @@ import {
   updateSecret,
 } from './secrets.queries.js';
 
-/** Through which of the three doors somebody comes: what they see behind it is theirs to change. */
-export type SecretDoor = { readonly to: 'organization' } | { readonly to: 'person' } | { readonly to: 'conversation'; readonly id: string };
+/** Which of the three routes a caller uses: what it covers is theirs to change. */
+export type SecretRoute = { readonly to: 'organization' } | { readonly to: 'person' } | { readonly to: 'conversation'; readonly id: string };
 
 /** What counts together for `MAX_ORG_SECRETS`. */
 const SHARED: readonly SecretScope[] = ['org', 'environment', 'repository'];
@@ -65,19 +65,19 @@ export class SecretsService {
   }
 
   /** @throws SlipwayError `resource.not-found` when there is no such conversation. */
-  async own(caller: Principal, door: SecretDoor): Promise<SecretList> {
+  async own(caller: Principal, route: SecretRoute): Promise<SecretList> {
     return inOrg(this.pool, caller.orgId, async (client) => {
-      await this.assertThere(client, caller, door);
-      return { data: (await listSecrets(client, caller.orgId, filterOf(caller, door), { after: null, limit: MAX_OWN_SECRETS })).map(toSecret) };
+      await this.assertThere(client, caller, route);
+      return { data: (await listSecrets(client, caller.orgId, filterOf(caller, route), { after: null, limit: MAX_OWN_SECRETS })).map(toSecret) };
     });
   }
 
   /** @throws SlipwayError `secret.name-taken`, `secret.too-many`, `secret.not-allowed`, `resource.not-found` (no such conversation). */
-  async create(caller: Principal, door: SecretDoor, body: CreateOwnSecret & Partial<Pick<CreateSecret, 'scope' | 'scopeValue'>>): Promise<Secret> {
-    const { scope, scopeValue } = receiverOf(caller, door, body);
+  async create(caller: Principal, route: SecretRoute, body: CreateOwnSecret & Partial<Pick<CreateSecret, 'scope' | 'scopeValue'>>): Promise<Secret> {
+    const { scope, scopeValue } = receiverOf(caller, route, body);
     const sealed = await this.envelope.seal(caller.orgId, body.value, secretContext({ kind: body.kind, scope, scopeValue, name: body.name }));
     return inOrg(this.pool, caller.orgId, async (client) => {
-      await this.assertThere(client, caller, scope === 'conversation' ? { to: 'conversation', id: scopeValue } : door);
+      await this.assertThere(client, caller, scope === 'conversation' ? { to: 'conversation', id: scopeValue } : route);
       await this.assertRoom(client, caller, scope, scopeValue);
       const row = await insertSecret(client, caller.orgId, {
         id: this.ids.prefixed('sec'),
@@ -100,8 +100,8 @@ export class SecretsService {
   }
 
   /** @throws SlipwayError `resource.not-found` */
-  async update(caller: Principal, door: SecretDoor, id: string, change: UpdateSecret): Promise<Secret> {
-    const filter = filterOf(caller, door);
+  async update(caller: Principal, route: SecretRoute, id: string, change: UpdateSecret): Promise<Secret> {
+    const filter = filterOf(caller, route);
     const before = await inOrg(this.pool, caller.orgId, (client) => lockSecret(client, caller.orgId, filter, id));
     if (before === null) throw notFound();
     if (change.username !== undefined && before.kind !== 'git') throw invalid('username', 'is for git secrets only');
@@ -133,17 +133,17 @@ export class SecretsService {
   }
 
   /** @throws SlipwayError `resource.not-found` */
-  async delete(caller: Principal, door: SecretDoor, id: string): Promise<void> {
+  async delete(caller: Principal, route: SecretRoute, id: string): Promise<void> {
     await inOrg(this.pool, caller.orgId, async (client) => {
-      const row = await lockSecret(client, caller.orgId, filterOf(caller, door), id);
+      const row = await lockSecret(client, caller.orgId, filterOf(caller, route), id);
       if (row === null) throw notFound();
       await deleteSecret(client, caller.orgId, id);
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'secret.delete', target: id, detail: named(row) }));
     });
   }
 
-  private async assertThere(client: PoolClient, caller: Principal, door: SecretDoor): Promise<void> {
-    if (door.to === 'conversation' && !(await hasConversation(client, caller.orgId, door.id))) throw notFound();
+  private async assertThere(client: PoolClient, caller: Principal, route: SecretRoute): Promise<void> {
+    if (route.to === 'conversation' && !(await hasConversation(client, caller.orgId, route.id))) throw notFound();
   }
 
   /** Two at the same moment may both find the last place: the limit is there to bound, not to count. */
@@ -157,19 +157,19 @@ export class SecretsService {
   }
 }
 
-function filterOf(caller: Principal, door: SecretDoor): SecretFilter {
-  if (door.to === 'person') return { scopes: ['person'], scopeValue: caller.actor.id };
-  if (door.to === 'conversation') return { scopes: ['conversation'], scopeValue: door.id };
+function filterOf(caller: Principal, route: SecretRoute): SecretFilter {
+  if (route.to === 'person') return { scopes: ['person'], scopeValue: caller.actor.id };
+  if (route.to === 'conversation') return { scopes: ['conversation'], scopeValue: route.id };
   return { scopes: [...SHARED, 'conversation'], scopeValue: null };
 }
 
 function receiverOf(
   caller: Principal,
-  door: SecretDoor,
+  route: SecretRoute,
   body: { scope?: CreateSecret['scope'] | undefined; scopeValue?: string | undefined },
 ): { scope: SecretScope; scopeValue: string } {
-  if (door.to === 'person') return { scope: 'person', scopeValue: caller.actor.id };
-  if (door.to === 'conversation') return { scope: 'conversation', scopeValue: door.id };
+  if (route.to === 'person') return { scope: 'person', scopeValue: caller.actor.id };
+  if (route.to === 'conversation') return { scope: 'conversation', scopeValue: route.id };
   const scope = body.scope ?? 'org';
   const value = body.scopeValue ?? '';
   return { scope, scopeValue: scope === 'repository' ? repositoryKey(value) : scope === 'conversation' ? value.toLowerCase() : value };

@@ -29,7 +29,7 @@ export class Entrance {
 
   /**
    * `POST /.slipway/enter`. Only a page of Slipway may send it: another site's could sign this browser into a sandbox of its own choosing.
-   * @throws SlipwayError `request.cross-site`, `request.invalid`, `auth.missing` for a ticket that is spent, late or another door's, `service.unavailable`
+   * @throws SlipwayError `request.cross-site`, `request.invalid`, `auth.missing` for a ticket that is spent, late or another address's, `service.unavailable`
    */
   async enter(request: IncomingMessage, response: ServerResponse, address: SandboxAddress, ownOrigin: string): Promise<void> {
     if (request.method !== 'POST') throw new SlipwayError('auth.missing', 'This address only takes a ticket. Open the sandbox from Slipway.');

@@ -45,7 +45,7 @@ export async function liveGrants(pool: SqlPool, ids: readonly string[]): Promise
   }));
 }
 
-/** Spends the ticket with this hash. @returns the id of its grant, or `null` when it is unknown, spent, late, or another door's. */
+/** Spends the ticket with this hash. @returns the id of its grant, or `null` when it is unknown, spent, late, or another address's. */
 export async function redeemTicket(pool: SqlPool, hash: Buffer, conversation: string, port: number): Promise<string | null> {
   const { rows } = await pool.query<{ id: string }>('SELECT id FROM app.redeem_sandbox_ticket($1, $2, $3)', [hash, conversation, port]);
   return rows[0]?.id ?? null;

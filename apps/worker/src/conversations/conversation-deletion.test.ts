@@ -6,7 +6,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { ConversationDeletion } from './conversation-deletion.js';
 import { deleteSomePayloads } from './conversation-deletion.queries.js';
 import { ConversationLocks } from './conversation-locks.js';

@@ -5,7 +5,7 @@ import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { ChargePassRequests } from './charge-pass-requests.js';
 import { ConversationLocks } from './conversation-locks.js';
 import { ConversationSpendings } from './conversation-spending.js';

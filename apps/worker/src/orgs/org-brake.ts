@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deleteOutboxJob, readOutboxJob, enqueueDeliveries } from './orgs.queries.js';
+import { deleteOutboxJob, enqueueDeliveries, readOutboxJob } from './orgs.queries.js';
 
 /** Conversations whose telling is wanted in one transaction. */
 const BATCH = 100;

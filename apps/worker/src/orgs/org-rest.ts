@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deletionOf, deleteOutboxJob, letRunningRest, readOutboxJob } from './orgs.queries.js';
+import { deleteOutboxJob, deletionOf, letRunningRest, readOutboxJob } from './orgs.queries.js';
 
 /** Conversations that are told to rest in one transaction. */
 const BATCH = 100;

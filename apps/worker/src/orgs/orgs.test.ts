@@ -8,7 +8,7 @@ import pg from 'pg';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { OrgDeletion } from './org-deletion.js';
 import { OrgRest } from './org-rest.js';
 import { orgsToClose } from './orgs.queries.js';

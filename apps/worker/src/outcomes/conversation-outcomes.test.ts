@@ -4,7 +4,7 @@ import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import pg from 'pg';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { foldLedger } from '../usage/usage.queries.js';
 import { ConversationOutcomes } from './conversation-outcomes.js';
 

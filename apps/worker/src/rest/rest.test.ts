@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { INITIAL_STATUS, runtimeState } from '@slipway/domain';
 import { expect } from 'expect';
-import { openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, openHarness } from '../testing/harness.js';
 
 const NO_BUCKET = 'The store of workspaces, bucket missing, answered with 404 (NoSuchBucket).';
 

@@ -6,7 +6,7 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { OrgBrake } from '../orgs/org-brake.js';
 import { enqueueDeliveries } from '../orgs/orgs.queries.js';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 type Told = { policy: { kind: string }; brake: object; version: number; epoch: number };
 

@@ -10,7 +10,7 @@ import type { LlmSettings } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openHarness, queueDatabase, type Harness, SECRET } from '../testing/harness.js';
+import { type Harness, ORG, openHarness, queueDatabase, SECRET } from '../testing/harness.js';
 import { routeOf } from './conversation-models.js';
 
 /** The real gateway, as its process: it is an application of its own. */

@@ -10,7 +10,7 @@ import { grantRepository } from '@slipway/db/conversations';
 import { inOrg } from '@slipway/db/sql';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('secrets of a conversation', () => {
   let harness: Harness;

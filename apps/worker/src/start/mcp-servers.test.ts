@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { inOrg } from '@slipway/db/sql';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('the MCP servers of an organization', () => {
   let harness: Harness;

@@ -4,7 +4,7 @@ import { llmKeyContext } from '@slipway/auth/envelope';
 import type { LlmSettings } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('another model for a conversation that has a sandbox', () => {
   let harness: Harness;

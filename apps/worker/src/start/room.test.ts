@@ -3,7 +3,7 @@ import { inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { Room } from './room.js';
 
 const AT_LIMIT = 'The organization runs 3 of 3 sandboxes, which is its limit.';

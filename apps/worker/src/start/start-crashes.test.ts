@@ -4,7 +4,7 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { hasInboxOf } from '../conversations/conversation.queries.js';
 import { LockBusy } from '../conversations/conversation-locks.js';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 /** What may happen to one conversation, in any order. A crash cuts a job off at its n-th call to a peer, before or after the peer has acted. */
 const Happening = fc.oneof(

@@ -3,7 +3,7 @@ import type { StartStep } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('start saga', () => {
   let harness: Harness;

@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, openHarness } from '../testing/harness.js';
 import { quote, repositoryName } from './workspace-script.js';
 
 describe('workspace of a repository', () => {

@@ -6,7 +6,7 @@ import { expect } from 'expect';
 import pg from 'pg';
 import { saveSnapshot } from '../conversations/conversation.queries.js';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { writeDefaultLimit } from './storage.queries.js';
 import { StorageSweep, storageGauges } from './storage-sweep.js';
 

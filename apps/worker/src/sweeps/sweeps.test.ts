@@ -5,7 +5,7 @@ import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
-import { ORG, openHarness, type Harness } from '../testing/harness.js';
+import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { Sweeps } from './sweeps.js';
 import { letRest, lostConversations, removeExpired, removeOldDeliveries, staleOutboxJobs } from './sweeps.queries.js';
 import { workGauges } from './work-gauges.js';

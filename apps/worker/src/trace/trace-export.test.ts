@@ -7,7 +7,7 @@ import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { ORG, openHarness, type Harness, SECRET } from '../testing/harness.js';
+import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { OtlpSender } from './otlp-sender.js';
 import { TraceExport } from './trace-export.js';
 import { TraceExportMetrics } from './trace-export-metrics.js';

@@ -26,7 +26,7 @@ import type { Addresses, SandboxAddress } from './routing/address.js';
 import type { Locator } from './sandboxes/locator.js';
 import type { Visitors } from './visitors.js';
 
-export interface DoorOptions {
+export interface SandboxProxyOptions {
   readonly addresses: Addresses;
   readonly tokens: SandboxTokens;
   readonly grants: GrantWatch;
@@ -61,13 +61,13 @@ function isAgentServer({ port }: Pick<SandboxAddress, 'port'>): boolean {
 }
 
 /** Who comes in, and to which port of which sandbox. Everything that is let in is ended again when its access is. */
-export class Door {
+export class SandboxProxy {
   private readonly scheme: 'http' | 'https';
   private readonly cookieName: string;
   private readonly frameOrigin: string;
   private readonly answers: ProblemAnswers;
 
-  constructor(private readonly options: DoorOptions) {
+  constructor(private readonly options: SandboxProxyOptions) {
     this.scheme = new URL(options.gatewayUrl).protocol === 'https:' ? 'https' : 'http';
     this.cookieName = accessCookieName(this.scheme === 'https');
     this.frameOrigin = new URL(options.publicUrl).origin;

@@ -3,7 +3,7 @@ import { createServer as createSecureServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export interface FrontDoorOptions {
+export interface TestIngressOptions {
   readonly address: string;
   /** PEM texts. Without them it speaks plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string };
@@ -17,12 +17,12 @@ export interface FrontDoorOptions {
  * What an Ingress is: it ends TLS, tells by X-Forwarded-* what it ended, and hands requests and sockets on by their host. It keeps no connection open to those behind it between
  * requests, so that each request goes where the Service leads at that moment, and it repeats nothing.
  */
-export class FrontDoor {
+export class TestIngress {
   private readonly sockets = new Set<Duplex>();
   private readonly server: Server | ReturnType<typeof createServer>;
-  private readonly options: FrontDoorOptions;
+  private readonly options: TestIngressOptions;
 
-  private constructor(options: FrontDoorOptions) {
+  private constructor(options: TestIngressOptions) {
     this.options = options;
     const { tls } = options;
     this.server = tls === undefined ? createServer() : createSecureServer({ cert: tls.certificate, key: tls.key });
@@ -35,10 +35,10 @@ export class FrontDoor {
   }
 
   /** @throws Error when the port is taken. */
-  static async open(options: FrontDoorOptions): Promise<FrontDoor> {
-    const door = new FrontDoor(options);
-    await new Promise<void>((resolve, reject) => door.server.once('error', reject).listen(options.port ?? 0, options.address, resolve));
-    return door;
+  static async open(options: TestIngressOptions): Promise<TestIngress> {
+    const ingress = new TestIngress(options);
+    await new Promise<void>((resolve, reject) => ingress.server.once('error', reject).listen(options.port ?? 0, options.address, resolve));
+    return ingress;
   }
 
   get port(): number {

@@ -7,7 +7,7 @@ import { WebSocket } from 'undici';
 const RETRY_MS = 50;
 
 /** An SDK's socket to the agent-server of one conversation, through sandbox-gateway: closed, for whatever reason, it comes back. */
-export class DoorSocket {
+export class SandboxSocket {
   /** Each time without a socket, from the end of one to the next one's opening. */
   readonly outages: Lasted[] = [];
   /** Frames that came, on all of its sockets. */
@@ -27,10 +27,10 @@ export class DoorSocket {
   }
 
   /** @param path of the conversation in our API. */
-  static async open(person: SignedInClient, path: string, conversation: string): Promise<DoorSocket> {
+  static async open(person: SignedInClient, path: string, conversation: string): Promise<SandboxSocket> {
     const response = await person.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
-    return new DoorSocket((await response.json()) as SandboxAccess, conversation);
+    return new SandboxSocket((await response.json()) as SandboxAccess, conversation);
   }
 
   get isOpen(): boolean {

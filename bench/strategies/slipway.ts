@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { noFailpoints } from '../../apps/runtime-api/dist/failpoints.js';
-import { Stockroom } from '../../apps/runtime-api/dist/stock/stockroom.js';
+import { WarmSlots } from '../../apps/runtime-api/dist/stock/warm-slots.js';
 import type { MakeStrategy } from './claim-strategy.ts';
 import { POOL } from './stock/stock-of-runtime.ts';
 
@@ -23,11 +23,11 @@ export const slipway: MakeStrategy = async ({ db, replica }) => {
     bounds: { min: 10, max: 10 },
     maxAgeSeconds: 3_600,
   } as const;
-  const stockroom = new Stockroom(
+  const warmSlots = new WarmSlots(
     { db, logger: createLogger('race', 'warn'), failpoints: noFailpoints, pools: [pool] },
     { replicaId: `race-${replica}`, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: CAP },
   );
-  stockroom.start();
+  warmSlots.start();
   const ids = createIds(systemClock);
   // As long as the sealed ones are.
   const sealedKey = randomBytes(72);
@@ -51,15 +51,15 @@ export const slipway: MakeStrategy = async ({ db, replica }) => {
         abandon: null,
       } as const;
       for (;;) {
-        const outcome = await stockroom.bind(request);
+        const outcome = await warmSlots.bind(request);
         if (outcome.outcome === 'bound' || outcome.outcome === 'replay') return outcome.claim.slotId;
         if (outcome.outcome !== 'queued') throw new Error(`${claimId} was answered with ${outcome.outcome}`);
-        await stockroom.waitForTurn(POOL, outcome.claimId, TURN_MS, stopped.signal);
+        await warmSlots.waitForTurn(POOL, outcome.claimId, TURN_MS, stopped.signal);
       }
     },
     stop: async () => {
       stopped.abort();
-      await stockroom.close();
+      await warmSlots.close();
     },
   };
 };

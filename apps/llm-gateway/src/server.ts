@@ -4,7 +4,7 @@ import type { Logger } from '@slipway/telemetry';
 import { installTelemetry, type Registry, type Telemetry, type TelemetryOptions } from '@slipway/telemetry/http';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { addPlatformRoutes } from './budgets/platform-routes.js';
-import { createEntrance, type EntranceOptions } from './completions/entrance.js';
+import { type CompletionHandlerOptions, createCompletionHandler } from './completions/completion-handler.js';
 import { errorOf } from './dialects/errors.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
 import type { StoredKey } from './keys/keys.queries.js';
@@ -17,7 +17,7 @@ import { addDeploymentRoutes } from './routing/deployment-routes.js';
 import { modelInfoOf } from './routing/model-info.js';
 
 export interface GatewayServerOptions {
-  readonly completions: EntranceOptions;
+  readonly completions: CompletionHandlerOptions;
   readonly keys: KeyRoutesOptions;
   readonly promptLog: PromptLogRoutesOptions['mode'];
   readonly registry: Registry;
@@ -33,7 +33,7 @@ const CONTROL_BODY = 64 * 1024;
 
 /** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's. */
 export function createGatewayServer(options: GatewayServerOptions): { app: FastifyInstance; telemetry: Telemetry } {
-  const completions = createEntrance(options.completions);
+  const completions = createCompletionHandler(options.completions);
   const app = fastify({
     bodyLimit: CONTROL_BODY,
     serverFactory: (handler): Server => {

@@ -29,8 +29,8 @@ import { KeptLimit } from './runtimes/kept-limit.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
 import { installStartRoute } from './runtimes/start.route.js';
-import { Stockroom } from './stock/stockroom.js';
 import { serveWaiting } from './stock/waiting.queries.js';
+import { WarmSlots } from './stock/warm-slots.js';
 
 export interface RuntimeApiOptions {
   readonly databaseUrl: string;
@@ -94,7 +94,7 @@ export interface RuntimeApi {
   /** Where its metrics are, once it listens. */
   metricsUrl(): string | null;
   /** Sends those who wait for a sandbox away, with their places kept: another replica goes on with them. */
-  closeRoom(): void;
+  closeQueue(): void;
   /** Stops answering, leading and its connections, in this order. Sandboxes go on. */
   close(): Promise<void>;
 }
@@ -157,7 +157,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     ],
     leadRun,
   );
-  const stockroom = new Stockroom(
+  const warmSlots = new WarmSlots(
     context,
     {
       replicaId: options.replicaId,
@@ -168,8 +168,8 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     () => pool.kick(),
   );
   const box = new SecretBox(options.encryptionKey, options.previousEncryptionKey);
-  const activator = new Activator(context, stockroom, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
-  const claims = new Claims(context, stockroom, pool, activator, box, metrics);
+  const activator = new Activator(context, warmSlots, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
+  const claims = new Claims(context, warmSlots, pool, activator, box, metrics);
 
   const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
   kept.start();
@@ -211,19 +211,19 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     },
   });
   installStartRoute(adapter.getInstance(), { runtimes, problems, guard: new ApiKeyGuard(options.apiKey), bodyLimit: MAX_BODY_BYTES });
-  stockroom.start();
+  warmSlots.start();
   const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });
   app.useGlobalFilters(problems);
   return {
     app,
     pool,
     metricsUrl: () => telemetry.metricsUrl(),
-    closeRoom: () => stockroom.closeRoom(),
+    closeQueue: () => warmSlots.closeQueue(),
     close: async () => {
-      stockroom.closeRoom();
+      warmSlots.closeQueue();
       kept.close();
       await app.close();
-      await stockroom.close();
+      await warmSlots.close();
       await pool.close();
       await db.end();
     },

@@ -39,7 +39,7 @@ try {
   stop.serve(runtimeApi.app.getHttpServer());
   stop.onSignals(
     [
-      { name: 'queue', withinMs: CLOSE_MS, run: () => runtimeApi.closeRoom() },
+      { name: 'queue', withinMs: CLOSE_MS, run: () => runtimeApi.closeQueue() },
       stop.requests(REQUESTS_MS),
       { name: 'leases', withinMs: CLOSE_MS, run: () => runtimeApi.close() },
       { name: 'sandboxes', withinMs: CLOSE_MS, run: () => sandboxes.close() },

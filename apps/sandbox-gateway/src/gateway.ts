@@ -5,8 +5,8 @@ import { OpenSeats } from '@slipway/domain';
 import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
 import { installTelemetry, PoolMetrics } from '@slipway/telemetry/http';
 import fastify from 'fastify';
+import { AccessHandler } from './access/access-handler.js';
 import { listenForChanges } from './access/change-listener.js';
-import { Entrance } from './access/entrance.js';
 import { GrantWatch } from './access/grant-watch.js';
 import { isPassApplied, isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
 import { PersonsWork } from './access/persons-work.js';
@@ -63,7 +63,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     appPorts: config.SANDBOX_BACKEND === 'kubernetes' ? 'open' : 'closed',
   });
   const agent = createSandboxAgent(silenceMs);
-  const entrance = new Entrance({
+  const accessHandler = new AccessHandler({
     tokens,
     redeem: (hash, conversation, port) => redeemTicket(pool, hash, conversation, port),
     find: (id) => grants.find(id),
@@ -82,7 +82,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
     tokens,
     grants,
-    entrance,
+    accessHandler,
     locator,
     agent,
     visitors,

@@ -7,8 +7,8 @@ import type { OpenSeats } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Agent } from 'undici';
+import type { AccessHandler } from './access/access-handler.js';
 import { accessCookieName, assertOwnOrigin, type Credential, credentialOf } from './access/credentials.js';
-import type { Entrance } from './access/entrance.js';
 import type { EndOfUse, GrantWatch } from './access/grant-watch.js';
 import type { LiveGrant } from './access/grants.queries.js';
 import type { PersonsWork } from './access/persons-work.js';
@@ -30,7 +30,7 @@ export interface SandboxProxyOptions {
   readonly addresses: Addresses;
   readonly tokens: SandboxTokens;
   readonly grants: GrantWatch;
-  readonly entrance: Entrance;
+  readonly accessHandler: AccessHandler;
   readonly locator: Locator;
   readonly agent: Agent;
   readonly visitors: Visitors;
@@ -95,7 +95,7 @@ export class SandboxProxy {
   }
 
   private async proxy(request: IncomingMessage, response: ServerResponse, address: SandboxAddress): Promise<void> {
-    const { metrics, entrance, locator, grants, work } = this.options;
+    const { metrics, accessHandler, locator, grants, work } = this.options;
     const seconds = metrics.seconds.startTimer({ kind: 'http' });
     metrics.open.inc({ kind: 'http' });
     let done = (): void => {};
@@ -112,7 +112,7 @@ export class SandboxProxy {
     try {
       if (address.way === 'host' && address.path.startsWith('/.slipway/')) {
         if (address.path.split('?', 1)[0] !== ENTER_PATH) throw new SlipwayError('resource.not-found', 'There is no such address.');
-        await entrance.enter(request, response, address, this.ownOrigin(request));
+        await accessHandler.enter(request, response, address, this.ownOrigin(request));
         return;
       }
       if (isProbe(request, address) && credentialOf(request, address, this.cookieName) === null) {
@@ -126,7 +126,7 @@ export class SandboxProxy {
       if (steersSandbox(request.method ?? 'GET', address.port, address.path)) noted = await this.options.steering.hold(grant, end);
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
-      const renewedCookie = credential.from === 'cookie' ? await entrance.renewed(verified, grant) : null;
+      const renewedCookie = credential.from === 'cookie' ? await accessHandler.renewed(verified, grant) : null;
       const unused = grants.use(grant, (why) => {
         metrics.cut.inc({ why });
         end(endOf(why));

@@ -90,7 +90,7 @@ async function replace(file: string, bytes: Buffer, base: string): Promise<boole
       () => true,
       () => false,
     );
-    // In one breath: no program of the sandbox gets more than a few microseconds between the last look and the step.
+    // Synchronously: no program of the sandbox gets more than a few microseconds between the last look and the step.
     if ((kept && statSync(file).ino !== statSync(old).ino) || !holds(file, base)) return false;
     replacement.step();
     if (!kept || holds(old, base)) return true;

@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { SlipwayError } from '@slipway/errors';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { cachingOf } from '../completions/entrance.js';
+import { cachingOf } from '../completions/completion-handler.js';
 import { type Allowance, admitRequest } from './admitted-request.js';
 import type { Dialect } from './exchange.js';
 import { readRoutingFields } from './routing-fields.js';

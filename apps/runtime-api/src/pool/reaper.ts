@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ListedSandbox, readActivation } from '@slipway/sandbox';
 import { activateClaim, releaseClaim } from '../runtimes/runtimes.queries.js';
 import { inParallel } from './in-parallel.js';
@@ -123,7 +123,7 @@ export class Reaper {
       const page: Awaited<ReturnType<typeof liveSlots>> = await liveSlots(db, after, PAGE);
       for (const { podName, podUid } of page) rows.push({ name: podName, uid: podUid });
       after = page.length < PAGE ? undefined : page.at(-1)?.slotId;
-      await breathe();
+      await nextTurn();
     }
     const listed = await backend.list(signal);
     const sandboxes = byName(listed);

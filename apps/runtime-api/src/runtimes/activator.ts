@@ -7,7 +7,7 @@ import { sendActivation, signActivation } from '@slipway/sandbox';
 import type { PoolContext } from '../pool/pool-context.js';
 import { removeSandbox } from '../pool/slot-removal.js';
 import type { ActiveRuntime, BoundClaim } from '../stock/bind.queries.js';
-import type { Stockroom } from '../stock/stockroom.js';
+import type { WarmSlots } from '../stock/warm-slots.js';
 import type { EgressEnvironment } from './egress-environment.js';
 import { replaceWorkspace, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
@@ -41,7 +41,7 @@ export interface Secrets {
 export class Activator {
   constructor(
     private readonly context: PoolContext,
-    private readonly stockroom: Stockroom,
+    private readonly warmSlots: WarmSlots,
     private readonly box: SecretBox,
     private readonly key: KeyObject,
     private readonly clock: Clock,
@@ -100,10 +100,10 @@ export class Activator {
     const workingDir = outcome.state.working_dir;
     const mark = { orgId, sessionId, claimId: claim.claimId, epoch: claim.epoch, address, workingDir };
     if (bindSentAt !== null && claim.sealedKey === null && performance.now() - bindSentAt < BESIDE_MS) {
-      this.stockroom.markBeside(mark);
+      this.warmSlots.markBeside(mark);
       return { result: 'active', runtime: { url: address, workingDir, restartCount: 0, restartReasons: [], statusDetail: null }, sessionKey };
     }
-    const marked = await this.stockroom.mark(mark);
+    const marked = await this.warmSlots.mark(mark);
     await failpoints('claim.marked');
     return marked !== null
       ? { result: 'active', runtime: marked, sessionKey }

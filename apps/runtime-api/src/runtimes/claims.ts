@@ -5,8 +5,8 @@ import type { Counter, Histogram } from '@slipway/telemetry/http';
 import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
 import type { BindRequest, BoundClaim } from '../stock/bind.queries.js';
 import { noCapacity, quotaReached } from '../stock/queue-place.js';
-import type { Stockroom } from '../stock/stockroom.js';
 import { leaveQueue } from '../stock/waiting.queries.js';
+import type { WarmSlots } from '../stock/warm-slots.js';
 import type { Activator } from './activator.js';
 import { Restores } from './restores.js';
 import { releaseClaim, type SessionRow, sessionsById } from './runtimes.queries.js';
@@ -54,7 +54,7 @@ export class Claims {
 
   constructor(
     private readonly context: PoolContext,
-    private readonly stockroom: Stockroom,
+    private readonly warmSlots: WarmSlots,
     private readonly supply: SlotSupply,
     private readonly activator: Activator,
     private readonly box: SecretBox,
@@ -103,7 +103,7 @@ export class Claims {
     for (let attempts = 0; ; ) {
       if (gone.aborted) throw await this.leave(orgId, abandon);
       const bindSentAt = performance.now();
-      const outcome = await this.stockroom.bind({ ...request, ...this.freshIds(), abandon });
+      const outcome = await this.warmSlots.bind({ ...request, ...this.freshIds(), abandon });
       this.metrics.claims.inc({ result: outcome.outcome });
       if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });
       switch (outcome.outcome) {
@@ -118,7 +118,7 @@ export class Claims {
           abandon = null;
           queuedAs = outcome.claimId;
           this.supply.kick();
-          const turn = await this.stockroom.waitForTurn(poolId, outcome.claimId, waitUntil - performance.now(), gone);
+          const turn = await this.warmSlots.waitForTurn(poolId, outcome.claimId, waitUntil - performance.now(), gone);
           await this.context.failpoints('queue.called');
           if (turn === 'late') throw await noCapacity(this.context.db, poolId, outcome.claimId);
           if (turn === 'gone') await leaveQueue(this.context.db, orgId, sessionId, outcome.claimId);
@@ -177,7 +177,7 @@ export class Claims {
 
   /** Answers were given whose marks were still on their way: what is read after this sees them. */
   marked(orgId: string): Promise<void> {
-    return this.stockroom.marked(orgId);
+    return this.warmSlots.marked(orgId);
   }
 
   private freshIds(): Pick<BindRequest, 'claimId' | 'runtimeId'> {

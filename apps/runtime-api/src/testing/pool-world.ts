@@ -180,7 +180,7 @@ export class PoolWorld {
   }
 
   private async perform(operation: Operation, replica: WorldReplica, gone: AbortSignal): Promise<Result> {
-    const { context, service, stockroom } = replica;
+    const { context, service, warmSlots } = replica;
     const signal = AbortSignal.timeout(20_000);
     switch (operation.kind) {
       case 'fill': {
@@ -201,7 +201,7 @@ export class PoolWorld {
         await renewPool(context, POOL);
         return { result: 'done' };
       case 'lease':
-        await stockroom.renew();
+        await warmSlots.renew();
         return { result: 'done' };
       case 'serve':
         await serveWaiting(this.db, POOL_ID);

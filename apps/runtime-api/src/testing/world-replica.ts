@@ -12,7 +12,7 @@ import { Activator } from '../runtimes/activator.js';
 import { Claims } from '../runtimes/claims.js';
 import { KeptLimit } from '../runtimes/kept-limit.js';
 import { RuntimesService } from '../runtimes/runtimes.service.js';
-import { Stockroom } from '../stock/stockroom.js';
+import { WarmSlots } from '../stock/warm-slots.js';
 
 export type Result =
   | { readonly result: 'crashed' }
@@ -30,7 +30,7 @@ interface Trace {
 
 /** One runtime-api process of a world, with its own stock of leased slots. It dies whole, with all that it does at that moment. */
 export class WorldReplica {
-  readonly stockroom: Stockroom;
+  readonly warmSlots: WarmSlots;
   readonly reaper: Reaper;
   readonly notes: NoteOutbox;
   readonly service: RuntimesService;
@@ -48,18 +48,18 @@ export class WorldReplica {
     keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number },
   ) {
     this.context = contextWith((step) => this.step(step));
-    this.stockroom = new Stockroom(this.context, { replicaId, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: keys.cap });
+    this.warmSlots = new WarmSlots(this.context, { replicaId, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: keys.cap });
     this.reaper = new Reaper(this.context);
     this.notes = new NoteOutbox(this.context);
     const supply = { kick: () => {}, taken: () => {} };
-    const activator = new Activator(this.context, this.stockroom, keys.box, keys.activation.privateKey, systemClock);
+    const activator = new Activator(this.context, this.warmSlots, keys.box, keys.activation.privateKey, systemClock);
     const metrics = {
       claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
       durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
     };
     this.service = new RuntimesService(
       this.context,
-      new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics),
+      new Claims(this.context, this.warmSlots, supply, activator, keys.box, metrics),
       supply,
       new KeptLimit(this.context, 0),
       keys.box,
@@ -83,7 +83,7 @@ export class WorldReplica {
   /** Everything that was on its way when the process died has come to its end. */
   async quiet(): Promise<void> {
     await Promise.allSettled(this.under);
-    await this.stockroom.settled();
+    await this.warmSlots.settled();
   }
 
   private step(step: Step): Promise<void> | undefined {

@@ -13,7 +13,7 @@ const MAX_FORM = 8 * 1024;
 /** Longest wait for it. Milliseconds. */
 const FORM_TIMEOUT_MS = 10_000;
 
-export interface EntranceOptions {
+export interface AccessHandlerOptions {
   readonly tokens: SandboxTokens;
   /** Spends the ticket. @returns the id of its grant, or `null`. Rejects when the database does not answer: nobody gets in. */
   readonly redeem: (hash: Buffer, conversation: string, port: number) => Promise<string | null>;
@@ -24,8 +24,8 @@ export interface EntranceOptions {
 }
 
 /** Where a browser changes its ticket into a cookie, and where that cookie is made anew while its access holds. */
-export class Entrance {
-  constructor(private readonly options: EntranceOptions) {}
+export class AccessHandler {
+  constructor(private readonly options: AccessHandlerOptions) {}
 
   /**
    * `POST /.slipway/enter`. Only a page of Slipway may send it: another site's could sign this browser into a sandbox of its own choosing.

@@ -12,8 +12,8 @@ import { type AdmittedRequest, type Allowance, admitRequest } from '../dialects/
 import type { Asked, Dialect } from '../dialects/exchange.js';
 import { asksForUsage } from '../dialects/pass-through-body.js';
 import { type RoutingFields, readRoutingFields } from '../dialects/routing-fields.js';
+import { InvalidKeyThrottle, type ShownKey } from '../keys/invalid-key-throttle.js';
 import type { KeyCache } from '../keys/key-cache.js';
-import { KeyFlood, type ShownKey } from '../keys/key-flood.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { PromptLog } from '../prompt-log/prompt-log.js';
@@ -27,7 +27,7 @@ import { Delivery, type DeliveryOptions } from './delivery.js';
 import { readBody } from './request-body.js';
 import { NO_USAGE } from './usage.js';
 
-export interface EntranceOptions extends CallSinks, DeliveryOptions {
+export interface CompletionHandlerOptions extends CallSinks, DeliveryOptions {
   readonly logger: Logger;
   readonly keys: KeyCache;
   /** The key as who gave the pass pays for one call of it. */
@@ -62,8 +62,8 @@ const COUNTS: ReadonlySet<string> = new Set(['/v1/messages/count_tokens', '/mess
 const DIALECT_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] as const;
 
 /** The hot path. Answers `true` for a request that is for a model and takes it over; the others are for the control routes. */
-export function createEntrance(options: EntranceOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const flood = new KeyFlood(() => options.metrics.refused.inc({ code: 'auth.missing' }));
+export function createCompletionHandler(options: CompletionHandlerOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const throttle = new InvalidKeyThrottle(() => options.metrics.refused.inc({ code: 'auth.missing' }));
   return (request, response) => {
     if (request.method !== 'POST') return false;
     const url = request.url ?? '';
@@ -72,7 +72,7 @@ export function createEntrance(options: EntranceOptions): (request: IncomingMess
     const counts = COUNTS.has(path);
     const dialect = counts ? 'messages' : DIALECTS.get(path);
     if (dialect === undefined) return false;
-    const shown = flood.keyOf(request, response, dialect);
+    const shown = throttle.keyOf(request, response, dialect);
     if (shown !== null) void answer(options, counts ? count : carry, { dialect, shown, request, response, requestId: requestIdOf(request) });
     return true;
   };
@@ -86,14 +86,14 @@ interface Incoming {
   readonly requestId: string;
 }
 
-type Work = (options: EntranceOptions, incoming: Incoming) => Promise<void>;
+type Work = (options: CompletionHandlerOptions, incoming: Incoming) => Promise<void>;
 
 function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
 }
 
-async function answer(options: EntranceOptions, work: Work, incoming: Incoming): Promise<void> {
+async function answer(options: CompletionHandlerOptions, work: Work, incoming: Incoming): Promise<void> {
   try {
     await work(options, incoming);
   } catch (thrown) {
@@ -112,7 +112,7 @@ async function answer(options: EntranceOptions, work: Work, incoming: Incoming):
 }
 
 /** Who asks, for what, and where it goes. */
-async function arrive(options: EntranceOptions, { dialect, shown, request }: Incoming) {
+async function arrive(options: CompletionHandlerOptions, { dialect, shown, request }: Incoming) {
   const pass = request.headers[CHARGE_PASS_HEADER];
   const known = options.keys.authenticate(shown.token, shown.id, typeof pass === 'string' ? 'pass' : 'owner');
   const own = known instanceof Promise ? await known : known;
@@ -135,7 +135,7 @@ async function arrive(options: EntranceOptions, { dialect, shown, request }: Inc
   return { key, destination, admitted, asked, traceId };
 }
 
-async function count(options: EntranceOptions, incoming: Incoming): Promise<void> {
+async function count(options: CompletionHandlerOptions, incoming: Incoming): Promise<void> {
   const { key, destination, asked, traceId } = await arrive(options, incoming);
   const { response, requestId } = incoming;
   if (response.destroyed) return;
@@ -150,7 +150,7 @@ async function count(options: EntranceOptions, incoming: Incoming): Promise<void
 /** Of the rows of `count_tokens` in the ledger. */
 const COUNT_PURPOSE = 'count-tokens';
 
-async function carry(options: EntranceOptions, incoming: Incoming): Promise<void> {
+async function carry(options: CompletionHandlerOptions, incoming: Incoming): Promise<void> {
   const { key, destination, admitted, asked, traceId } = await arrive(options, incoming);
   const { dialect, request, response, requestId } = incoming;
   if (response.destroyed) return;
@@ -242,7 +242,7 @@ export function cachingOf(body: Buffer, { at, escaped }: RoutingFields): Caching
 }
 
 /** Sees the answer, when it is to be kept or logged. */
-function watch(options: EntranceOptions, call: Call, asked: Asked, cacheKey: string | null): Capture | null {
+function watch(options: CompletionHandlerOptions, call: Call, asked: Asked, cacheKey: string | null): Capture | null {
   const { cache, promptLogs } = options;
   const { key, requestId, model } = call.identity;
   const logs = promptLogs.filter((log) => log.wants(key.orgId));

@@ -13,7 +13,7 @@ interface Guest {
 }
 
 /** Requests of this replica that wait in the queues. One look is for all of them, and serves whoever's turn it is, on any replica. */
-export class WaitingRoom {
+export class ClaimQueue {
   private readonly guests = new Map<string, Set<Guest>>();
   private looking: Promise<void> | null = null;
   private again = false;

@@ -4,11 +4,11 @@ import { SlipwayError } from '@slipway/errors';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Batcher } from './batcher.js';
 import { type ActiveRuntime, activateBatch, type BindLimits, type BindOutcome, type BindRequest, bindBatch, type MarkRequest } from './bind.queries.js';
+import { ClaimQueue, type Turn } from './claim-queue.js';
 import { type LeasedSlot, renewLeases, returnLeases } from './lease.queries.js';
-import { listenToQueues, type QueueEvents } from './queue-bell.js';
+import { listenToQueues, type QueueEvents } from './queue-notifications.js';
 import { Stock } from './stock.js';
 import { serveWaiting } from './waiting.queries.js';
-import { type Turn, WaitingRoom } from './waiting-room.js';
 
 /** Claims of one batch. Measured with 300 under way (bench/claim-strategies.ts): 64 cost a fifth less processor a claim than 32. */
 const BATCH_MOST = 64;
@@ -16,23 +16,23 @@ const BATCHES_IN_FLIGHT = 2;
 /** Pauses before a mark beside its answer is tried again. Milliseconds. When all of them have failed, the reaper finds the sandbox's receipt at the claim's deadline. */
 const MARK_PAUSES_MS = [100, 300, 1_000, 3_000];
 
-export interface StockroomOptions extends BindLimits {
+export interface WarmSlotsOptions extends BindLimits {
   readonly replicaId: string;
   /** Life of a lease. Seconds; renewed at a third of it. */
   readonly leaseSeconds: number;
 }
 
-export type StockroomContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' | 'pools'>;
+export type WarmSlotsContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' | 'pools'>;
 
 /** All that this replica holds of the warm pools: leased slots, claims on their way in batches, requests that wait for their turn. */
-export class Stockroom {
-  private readonly room: WaitingRoom;
+export class WarmSlots {
+  private readonly queue: ClaimQueue;
   private readonly stocks: ReadonlyMap<string, Stock>;
   private readonly binds: Batcher<BindRequest, BindOutcome>;
   private readonly marks: Batcher<MarkRequest, ActiveRuntime | null>;
   private readonly events: QueueEvents;
   private readonly onError: (error: unknown) => void;
-  private bell: PostgresSession | null = null;
+  private notifications: PostgresSession | null = null;
   /** Marks beside their answers, by organization. */
   private readonly marking = new Map<string, Set<Promise<void>>>();
   private readonly yielding = new Map<string, Promise<void>>();
@@ -41,8 +41,8 @@ export class Stockroom {
 
   /** @param wanted called when somebody waits for a pool, here or at another replica. */
   constructor(
-    private readonly context: StockroomContext,
-    private readonly options: StockroomOptions,
+    private readonly context: WarmSlotsContext,
+    private readonly options: WarmSlotsOptions,
     wanted: (poolId: string) => void = () => {},
   ) {
     const { db, logger, pools } = context;
@@ -53,8 +53,8 @@ export class Stockroom {
     const batches = { most: BATCH_MOST, inFlight: BATCHES_IN_FLIGHT, keyOf: sessionKeyOf };
     this.binds = new Batcher<BindRequest, BindOutcome>((requests) => this.bindAll(requests), batches);
     this.marks = new Batcher<MarkRequest, ActiveRuntime | null>((marks) => activateBatch(db, marks), batches);
-    this.room = new WaitingRoom(db, onError);
-    const served = (): void => void this.room.look();
+    this.queue = new ClaimQueue(db, onError);
+    const served = (): void => void this.queue.look();
     const giveUp = (poolId: string): void => {
       wanted(poolId);
       void this.yield(poolId).catch(onError);
@@ -70,21 +70,21 @@ export class Stockroom {
 
   /** Begins to lease and to listen. Without it every claim looks for its slot itself. */
   start(): void {
-    this.bell = listenToQueues(this.context.db, this.events, this.onError);
+    this.notifications = listenToQueues(this.context.db, this.events, this.onError);
     this.timer = setInterval(() => void this.renew(), (this.options.leaseSeconds * 1_000) / 3);
     this.timer.unref();
     void this.renew();
   }
 
   /** Sends those who wait away, with their places kept: another replica goes on with them. */
-  closeRoom(): void {
-    this.room.close();
+  closeQueue(): void {
+    this.queue.close();
   }
 
   /** Gives all leases back. Claims that are bound are not touched. */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await this.bell?.close();
+    await this.notifications?.close();
     await Promise.all([...this.marking.keys()].map((orgId) => this.marked(orgId)));
     await this.renewing;
     await Promise.all([...this.stocks.values()].map((stock) => stock.returnAll())).catch((error: unknown) => {
@@ -143,7 +143,7 @@ export class Stockroom {
     await this.context.failpoints('claim.queued');
     await this.yield(poolId);
     await this.context.failpoints('queue.served');
-    return this.room.wait(poolId, claimId, Math.max(0, until - performance.now()), gone);
+    return this.queue.wait(poolId, claimId, Math.max(0, until - performance.now()), gone);
   }
 
   /** Keeps what is held, gives back what is too much, and what others wait for. */

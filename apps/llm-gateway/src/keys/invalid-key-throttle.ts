@@ -39,7 +39,7 @@ interface Refusal {
  * Refuses what cannot be a key of ours, by its form and checksum, before anything else is done: no body is read, nothing is looked up, the answer is the same each
  * time. A connection that goes on with it is answered ever more seldom; while it waits nothing more is read of it, so that it costs nothing, however much it sends.
  */
-export class KeyFlood {
+export class InvalidKeyThrottle {
   private readonly shown = new WeakMap<Socket, Shown>();
   private readonly refusals = new Map<Dialect, Refusal>();
   private waiting = 0;

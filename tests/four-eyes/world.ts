@@ -168,7 +168,7 @@ export class World {
           ingestToken: await this.app.token(ada, this.id, epoch),
           head,
           resumeRun: true,
-          brake: { floor: 'always', fourEyes: true },
+          orgConfirmation: { floor: 'always', fourEyes: true },
         },
       },
       this.asApp,

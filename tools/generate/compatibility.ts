@@ -42,7 +42,7 @@ ${operationsOfOpenHands.length} operations: ${count('same')} the same, ${count('
 |---|---|---|
 ${operationsOfOpenHands.map(({ method, path, state, note }) => `| \`${method} ${path}\` | ${STATES[state]} | ${note} |`).join('\n')}
 
-Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\` and \`/api/slipway/conversations/{id}/terms\`, \`…/revoke_rule\` (the app's), \`/api/archive/…\` (the platform's), \`GET /api/git/patch\`.
+Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\` and \`/api/slipway/conversations/{id}/settings\`, \`…/revoke_rule\` (the app's), \`/api/archive/…\` (the platform's), \`GET /api/git/patch\`.
 
 | socket | state | |
 |---|---|---|

@@ -105,7 +105,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];
-  const router = new Router([...conversations.brake.guard(routes), openapiRoute(routes)]);
+  const router = new Router([...conversations.orgConfirmation.guard(routes), openapiRoute(routes)]);
   const authorize = (request: IncomingMessage): Caller => {
     const caller = activation.authorize(request);
     activity.used();

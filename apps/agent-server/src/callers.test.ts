@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type ConversationEvent, type ConversationInfo, callerUserHeader, type OrgBrake } from '@slipway/contracts';
+import {
+  CALLER_KEY_HEADER,
+  CALLER_USER_HEADER,
+  type ConversationEvent,
+  type ConversationInfo,
+  callerUserHeader,
+  type OrgConfirmationPolicy,
+} from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'ws';
@@ -12,8 +19,8 @@ import { TestApp } from './testing/test-app.js';
 
 const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 const BOB = { id: 'usr_bob', label: 'Bób', kind: 'user' } as const;
-const FOUR_EYES: OrgBrake = { floor: 'always', fourEyes: true };
-const NONE: OrgBrake = { floor: 'never', fourEyes: false };
+const FOUR_EYES: OrgConfirmationPolicy = { floor: 'always', fourEyes: true };
+const NONE: OrgConfirmationPolicy = { floor: 'never', fourEyes: false };
 
 describe('the callers of an agent-server', () => {
   let sandbox: TestSandbox;
@@ -32,16 +39,16 @@ describe('the callers of an agent-server', () => {
   type Headers = Record<string, string>;
   const sessionKeyAlone = (of: TestSandbox): Headers => ({ 'x-session-api-key': of.sessionKey });
 
-  const startOf = (id: string, brake: OrgBrake, of: TestSandbox, epoch: number) => ({
+  const startOf = (id: string, orgConfirmation: OrgConfirmationPolicy, of: TestSandbox, epoch: number) => ({
     conversation_id: id,
     agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
     workspace: { working_dir: of.workspace, kind: 'LocalWorkspace' },
     confirmation_policy: { kind: 'AlwaysConfirm' },
-    slipway: { epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, brake },
+    slipway: { epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, orgConfirmation },
   });
 
   /** A conversation of the app in which each command is asked for, and every file that they would make. */
-  async function asking(brake: OrgBrake, files = 1, of = sandbox, headers = of.asApp) {
+  async function asking(orgConfirmation: OrgConfirmationPolicy, files = 1, of = sandbox, headers = of.asApp) {
     await app.close();
     app = await new TestApp().start();
     const names = Array.from({ length: files }, () => randomUUID());
@@ -51,7 +58,7 @@ describe('the callers of an agent-server', () => {
     model.use([...names.map((name) => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch ${name}` } }] })), FINISH]);
     const id = randomUUID();
     const at = `/api/conversations/${id}`;
-    expect((await of.call('POST', '/api/conversations', startOf(id, brake, of, app.epoch), headers)).status).toBe(201);
+    expect((await of.call('POST', '/api/conversations', startOf(id, orgConfirmation, of, app.epoch), headers)).status).toBe(201);
     const say = (text: string, as: Headers = of.asApp, more: object = {}) =>
       of.call<{ code?: string }>('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text }], run: true, ...more }, as);
     const status = (wanted: string) =>
@@ -199,8 +206,12 @@ describe('the callers of an agent-server', () => {
     await say('work');
     await status('waiting_for_confirmation');
     const rule = { tool_name: 'terminal', match: 'prefix', value: 'touch' };
-    const told = { policy: { kind: 'AlwaysConfirm' }, analyzer: null, brake: FOUR_EYES, version: 1, epoch: app.epoch, chosen: true };
-    expect(await post(sandbox, `/api/slipway/conversations/${id}/brake`, told, sandbox.asApp)).toBe('200');
+    const settings = {
+      agentType: 'default',
+      limits: { maxIterations: null, maxBudgetUsd: null },
+      confirmation: { policy: { kind: 'AlwaysConfirm' }, analyzer: null, organization: FOUR_EYES },
+    };
+    expect((await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, { settings, version: 1, epoch: app.epoch, chosen: true })).status).toBe(200);
     expect(await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true, slipway: { rule } }, sandbox.asApp)).toBe('200');
     await until('the first is made', () => made() === 1);
     await status('waiting_for_confirmation');

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent, ConversationInfo, OrgBrake } from '@slipway/contracts';
+import type { ConversationEvent, ConversationInfo, OrgConfirmationPolicy } from '@slipway/contracts';
 import { pendingActions } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
-const FOUR_EYES: OrgBrake = { floor: 'always', fourEyes: true };
-const NONE: OrgBrake = { floor: 'never', fourEyes: false };
+const FOUR_EYES: OrgConfirmationPolicy = { floor: 'always', fourEyes: true };
+const NONE: OrgConfirmationPolicy = { floor: 'never', fourEyes: false };
 
 describe('an acceptance that a stolen ingest token left in the log', () => {
   let sandbox: TestSandbox;
@@ -22,7 +22,7 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
   after(() => Promise.all([sandbox.close(), ...models.map((model) => model.close()), ...apps.map((app) => app.close())]));
 
   /** An agent that waits to make a file; then the log of the app has an acceptance that nobody gave, and the next start of an honest sandbox reads it. */
-  async function resumed(brake: OrgBrake, approved: 'waiting' | 'none' | 'unknown to the app') {
+  async function resumed(orgConfirmation: OrgConfirmationPolicy, approved: 'waiting' | 'none' | 'unknown to the app') {
     const app = await new TestApp().start();
     apps.push(app);
     const name = randomUUID();
@@ -41,7 +41,7 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
         agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
         workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
         confirmation_policy: { kind: 'AlwaysConfirm' },
-        slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: app.lines.length, resumeRun: true, brake },
+        slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: app.lines.length, resumeRun: true, orgConfirmation },
       });
     const status = (wanted: string) =>
       until(`it is ${wanted}`, async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status === wanted, 20_000);
@@ -70,8 +70,8 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
     });
 
   it('is carried out when the app vouches for its actions, and where nobody asks for a second user', async () => {
-    for (const [brake, approved] of [[FOUR_EYES, 'waiting'] as const, [NONE, 'none'] as const]) {
-      const { status, made } = await resumed(brake, approved);
+    for (const [policy, approved] of [[FOUR_EYES, 'waiting'] as const, [NONE, 'none'] as const]) {
+      const { status, made } = await resumed(policy, approved);
       await status('finished');
       expect(made()).toBe(true);
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GivenSkill } from './actions/skills.js';
 import { AgentDefinition } from './actions/sub-agents.js';
-import { ConfirmationMode, ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
+import { ConfirmationPolicy, OrgConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 import { HookConfig } from './hooks.js';
 import { McpConfig } from './mcp.js';
@@ -9,7 +9,7 @@ import { McpConfig } from './mcp.js';
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
 
 /** A model as OpenHands' `LLM` describes it. */
-const LlmSettings = z.looseObject({
+export const LlmSettings = z.looseObject({
   model: z.string(),
   api_key: z.string().nullish(),
   base_url: z.string().nullish(),
@@ -79,15 +79,16 @@ export const StartConversationRequest = z.looseObject({
       systemMessageSuffix: z.string().optional(),
       /** No change of `max_iterations` goes beyond it. */
       iterationCeiling: z.int().positive().optional(),
-      /** What of asking first the organization keeps in its own hands in this sandbox: by sandbox-gateway nobody gets around it. Absent: what was said before holds. */
-      brake: z.object({ floor: ConfirmationMode, fourEyes: z.boolean() }).optional(),
+      /** The organization's confirmation policy in this sandbox: traffic by sandbox-gateway cannot get around it. Absent: the policy of before holds. */
+      orgConfirmation: OrgConfirmationPolicy.optional(),
+      /** `orgConfirmation` as the release before 0.1.0 names it. Goes in 0.2.0. */
+      brake: OrgConfirmationPolicy.optional(),
       /** What an agent that has worked before must know before it goes on, such as that its files are gone. Told once an epoch, as a message that its person reads too. */
       notice: z.string().min(1).max(2_000).optional(),
     })
     .optional(),
 });
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
-export type OrgBrake = NonNullable<NonNullable<StartConversationRequest['slipway']>['brake']>;
 
 /**
  * `POST /api/slipway/secrets`, before the workspace is made: everything that the conversation may have, in place of what was handed over before. Kept in memory

@@ -30,7 +30,7 @@ const EnsembleAnalyzer = z.object({
   analyzers: z.array(SingleAnalyzer).min(1).max(10),
   propagate_unknown: z.boolean().default(false),
 });
-/** Who says how harmful an action is. Kinds that are not here are refused: an analyzer that is silently left out would be a brake that is not there. */
+/** Who says how harmful an action is. Kinds that are not here are refused: an analyzer that is silently left out would be a check that is not there. */
 export const SecurityAnalyzer = z.discriminatedUnion('kind', [SingleAnalyzer, EnsembleAnalyzer]);
 export type SecurityAnalyzer = z.infer<typeof SecurityAnalyzer>;
 
@@ -115,6 +115,10 @@ export type ConfirmationSettings = z.infer<typeof ConfirmationSettings>;
 export const CONFIRMATION_MODES = ['never', 'risky', 'always'] as const;
 export const ConfirmationMode = z.enum(CONFIRMATION_MODES);
 export type ConfirmationMode = z.infer<typeof ConfirmationMode>;
+
+/** What an organization decides for all of its agents: the mode below which no conversation goes, and whether each action needs a second user. */
+export const OrgConfirmationPolicy = z.object({ floor: ConfirmationMode, fourEyes: z.boolean() });
+export type OrgConfirmationPolicy = z.infer<typeof OrgConfirmationPolicy>;
 
 /** `PUT …/conversations/{id}/confirmation-mode`. */
 export const SetConfirmationMode = z.strictObject({ mode: ConfirmationMode });

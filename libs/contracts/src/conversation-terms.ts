@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentType } from './agent-terms.js';
+import { AgentType } from './agent-settings.js';
 import { Money } from './budgets.js';
 import { ConfirmationRule } from './confirmation.js';
 

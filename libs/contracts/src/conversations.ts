@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentType } from './agent-terms.js';
+import { AgentType } from './agent-settings.js';
 import { ConfirmationMode } from './confirmation.js';
 import { EVENT_KINDS, EXECUTION_STATUSES } from './conversation-event.js';
 import { ConversationBudget, MaxIterations } from './conversation-terms.js';

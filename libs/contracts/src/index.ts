@@ -49,16 +49,24 @@ export {
   ForkConversationRequest,
   GitChange,
   GitDiff,
-  type LlmSettings,
+  LlmSettings,
   NavigateConversationRequest,
-  type OrgBrake,
   SandboxSecrets,
   SendEventRequest,
   StartConversationRequest,
   SwitchLlmRequest,
   UpdateConversationRequest,
 } from './agent-server.js';
-export { AGENT_TYPES, AgentTerms, AgentType } from './agent-terms.js';
+export {
+  AGENT_TYPES,
+  AgentConfirmation,
+  AgentSettings,
+  AgentType,
+  AppliedSettings,
+  ApplySettings,
+  RefusedSetting,
+  RunLimits,
+} from './agent-settings.js';
 export { type AgentWork, agentWorkOf, isMessageFrame, steersBySocket, steersSandbox, takesMessages } from './agent-work.js';
 export {
   ANALYTICS_EVENT_NAMES,
@@ -178,6 +186,7 @@ export {
   ConfirmationPolicy,
   ConfirmationRule,
   ConfirmationSettings,
+  OrgConfirmationPolicy,
   RespondToConfirmationRequest,
   RevokeConfirmationRule,
   SECURITY_RISKS,
@@ -268,6 +277,7 @@ export {
   USER_CODE_LENGTH,
 } from './device.js';
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
+export { EarlierConfirmation, type EarlierRequest, EarlierRunSettings, earlierRequests } from './earlier-settings.js';
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { DEFAULT_FLAGS, FLAG_KEYS, FLAG_VALUES, FLAGS, type FlagKey, type FlagValue, type FlagValues, FlagValuesSchema } from './flags.js';
@@ -649,7 +659,6 @@ export {
 export { START_STATUSES, StartStatus, StartStep, WorkspaceState } from './start-task.js';
 export { LARGEST_CONVERSATIONS, STORAGE_STATES, Storage, StoredConversation } from './storage.js';
 export { SUGGESTED_KINDS, SuggestedTask, SuggestedTasks } from './suggested-tasks.js';
-export { ToldBrake } from './told-brake.js';
 export {
   ConversationTrace,
   LedgerCall,

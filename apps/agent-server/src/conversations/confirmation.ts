@@ -8,7 +8,6 @@ import {
   type ConversationEvent,
   type SecurityAnalyzer,
   type StartConversationRequest,
-  type ToldBrake,
 } from '@slipway/contracts';
 import {
   CONFIRMATION_ANSWER,
@@ -49,8 +48,6 @@ export class Confirmation {
   private applied: Asking = this.initial;
   /** What was set in the sandbox itself when the app last spoke; below it nothing goes that nobody chose. */
   private own: Asking | null = null;
-  /** The newest version that the app has told. */
-  private newest = -1;
   /** Actions that the app vouches for: it says so at a start, or gave the answer to this process. */
   private readonly vouched = new Set<string>();
 
@@ -98,17 +95,15 @@ export class Confirmation {
     return this.change({ policy, analyzer });
   }
 
-  /** What the app says holds while the agent works, from its next step on; what waits waits on. @returns false for an older one than was told before: it changes nothing. */
-  told({ policy, analyzer, version, chosen }: ToldBrake): Promise<boolean> {
+  /** The app's policy holds from the agent's next step on; pending actions stay pending. `chosen`: also where the sandbox itself set a stricter one. */
+  applyFromApp({ policy, analyzer }: Asking, chosen: boolean): Promise<void> {
     return this.inTurn(async () => {
-      if (version < this.newest) return false;
       const { settings, applied } = this;
       if (chosen) this.own = null;
       else if (!isSame(settings, applied)) this.own = { policy: settings.policy, analyzer: settings.analyzer };
       const next = this.own === null ? { policy, analyzer } : stricterSettings(this.own, { policy, analyzer });
       if (!isSame(settings, next)) await this.log.append([this.said({ ...settings, ...next })]);
-      [this.applied, this.newest] = [next, version];
-      return true;
+      this.applied = next;
     });
   }
 
@@ -171,7 +166,7 @@ export class Confirmation {
       const rule = always === undefined ? [] : [this.said({ ...settings, rules: [...settings.rules, { ...always, ...by }].slice(-100) })];
       // Those that are left when the rejected ones have their answer are exactly what the yes names: a restart between the two reads it so.
       const rejected = this.rejections(divided.rejected);
-      // Brake.assertMayAnswer: under four eyes nobody but the app comes this far.
+      // OrgConfirmation.assertMayAnswer: under four eyes nobody but the app comes this far.
       if (this.fourEyes()) this.vouch(divided.approved);
       await this.log.append(approves ? [...rejected, answer, ...rule] : [answer, ...rejected, statusUpdate(this.stamps, 'idle')]);
       return { id: answer.id, goesOn: approves || slipway?.run === true };

@@ -14,11 +14,12 @@ import {
   statusUpdate,
 } from '@slipway/agent';
 import type {
-  AgentTerms,
+  AgentType,
   ConversationEvent,
   ConversationInfo,
   ForkConversationRequest,
   LlmSettings,
+  RunLimits,
   SendEventRequest,
   StartConversationRequest,
   StreamingDelta,
@@ -65,7 +66,6 @@ export class Conversation {
   readonly rests = new Listeners<void>();
   private setup = AgentSetup.blank();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
-
   private readonly file: MetaFile;
   readonly confirmation: Confirmation;
   private readonly mcp: McpServers;
@@ -244,22 +244,23 @@ export class Conversation {
     return askAgent(portsBeside(this.portsOf(started, log), pass), this.settingsOf(started), question, signal);
   }
 
-  /** From the next step on; a run that paused at a limit goes on with `run`. `check`: changes nothing. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`, `ingest.stale-epoch`. */
-  async setTerms({ agent_type, max_iterations, max_budget_per_task: budget, epoch }: AgentTerms, mode: 'apply' | 'check'): Promise<void> {
-    this.assertOwned(epoch);
-    const change = { ...stepsOf(max_iterations, this.meta.iteration_ceiling), ...(budget === undefined ? {} : { max_budget: budget }) };
-    if (agent_type !== undefined) await this.become(agent_type, mode);
+  /** From the next step on; a run that paused at a limit goes on with `run`. `check` changes nothing. @throws SlipwayError `request.invalid` beyond the ceiling. */
+  setLimits({ maxIterations, maxBudgetUsd }: Partial<RunLimits>, mode: 'apply' | 'check'): void {
+    this.assertOwned();
+    const change = { ...stepsOf(maxIterations, this.meta.iteration_ceiling), ...(maxBudgetUsd === undefined ? {} : { max_budget: maxBudgetUsd }) };
     if (mode === 'apply') this.file.change(change);
   }
 
-  private async become(agent_type: NonNullable<AgentTerms['agent_type']>, mode: 'apply' | 'check'): Promise<void> {
+  /** `check` changes nothing. @throws SlipwayError `conversation.busy` while the agent works, `conversation.not-running`, `ingest.stale-epoch`. */
+  async setAgentType(agent_type: AgentType, mode: 'apply' | 'check'): Promise<void> {
+    this.assertOwned();
     const { started } = this;
     if (started === undefined) throw notStarted();
     if ((started.request.agent_type ?? 'default') === agent_type) return;
     const request = { ...started.request, agent_type };
     const setup = await AgentSetup.of(this.id, request, this.deps.actionServer, this.mcp);
     if (this.started !== started || this.active !== undefined)
-      throw new SlipwayError('conversation.busy', 'The agent is at work; what it is may change when it rests.');
+      throw new SlipwayError('conversation.busy', 'The agent is at work; its type can change when it is idle.');
     if (mode === 'check') return;
     started.request = request;
     this.setup = setup;

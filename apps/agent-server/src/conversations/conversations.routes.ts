@@ -22,7 +22,7 @@ import { countConversations, searchConversations } from './conversation-search.j
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { ModelProofs } from './model-proofs.js';
-import { assertOfTheApp } from './org-brake.js';
+import { assertOfTheApp } from './org-confirmation.js';
 import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
@@ -91,7 +91,7 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     }),
     on('POST', '/run', async (conversation, { caller }) => {
       // A run accepts nothing. OpenHands' clients mean a yes by it: theirs is made the one that names who said it.
-      if (conversation.confirmation.waits && conversations.brake.takesRunForYes(caller, conversation.isOfTheApp))
+      if (conversation.confirmation.waits && conversations.orgConfirmation.takesRunForYes(caller, conversation.isOfTheApp))
         await conversation.respond(withAnswerer(caller, { accept: true, reason: '' }));
       else conversation.run();
       return SUCCESS;
@@ -118,7 +118,7 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     }),
     on('POST', '/events/respond_to_confirmation', async (conversation, { request, caller }) => {
       const answer = parseOrThrow(RespondToConfirmationRequest, await readJson(request));
-      conversations.brake.assertMayAnswer(caller);
+      conversations.orgConfirmation.assertMayAnswer(caller);
       const answer_id = await conversation.respond(withAnswerer(caller, answer));
       return { ...SUCCESS, answer_id };
     }),
@@ -150,7 +150,7 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     }),
     on('POST', '/events', async (conversation, { request, caller }) => {
       const message = withAuthor(caller, parseOrThrow(SendEventRequest, await readJson(request)));
-      conversations.brake.assertKnown(caller);
+      conversations.orgConfirmation.assertKnown(caller);
       await conversation.send(message);
       return SUCCESS;
     }),

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { ForkConversationRequest, StartConversationRequest, ToldBrake } from '@slipway/contracts';
+import type { AgentConfirmation, ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Author } from './authors.js';
 import { Conversation } from './conversation.js';
 import type { ConversationDeps } from './conversation-deps.js';
-import { Brake } from './org-brake.js';
+import { OrgConfirmation } from './org-confirmation.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
@@ -17,22 +17,22 @@ export class Conversations {
   /** Starts of one conversation wait for each other. */
   private readonly starting = new Map<string, Promise<unknown>>();
   private found: Promise<void> | undefined;
-  readonly brake: Brake;
+  readonly orgConfirmation: OrgConfirmation;
   private readonly deps: ConversationDeps;
 
   constructor(
     readonly directory: string,
     deps: Omit<ConversationDeps, 'fourEyes'>,
   ) {
-    const brake = new Brake(path.join(path.dirname(directory), 'brake.json'));
-    this.brake = brake;
-    this.deps = { ...deps, fourEyes: () => brake.fourEyes };
+    const orgConfirmation = new OrgConfirmation(path.dirname(directory));
+    this.orgConfirmation = orgConfirmation;
+    this.deps = { ...deps, fourEyes: () => orgConfirmation.fourEyes };
   }
 
   /** @param author of the first message. @returns the conversation, and whether it is new here. */
   async start(request: StartConversationRequest, author: Author = {}): Promise<{ conversation: Conversation; created: boolean }> {
     const id = request.conversation_id?.toLowerCase() ?? randomUUID();
-    this.brake.hold(request.slipway?.brake);
+    this.orgConfirmation.hold(request.slipway?.orgConfirmation ?? request.slipway?.brake);
     const before = this.starting.get(id);
     const turn = (async () => {
       await before?.catch(() => undefined);
@@ -77,14 +77,12 @@ export class Conversations {
     }
   }
 
-  /** The app's conversation asks as it says; its forks, which the app knows nothing of, as often as the organization wants. @throws SlipwayError as `get`, `ingest.stale-epoch`. */
-  async applyConfirmation(id: string | undefined, told: ToldBrake): Promise<void> {
-    const conversation = await this.get(id);
-    conversation.assertOwned(told.epoch);
-    if (!(await conversation.confirmation.told(told))) return;
-    this.brake.hold(told.brake);
+  /** The app's conversation gets its policy; forks, which the app does not know, at least the organization's floor. @throws SlipwayError `sandbox.disk-full`. */
+  async applyConfirmation(conversation: Conversation, { organization, ...asked }: AgentConfirmation, chosen: boolean): Promise<void> {
+    await conversation.confirmation.applyFromApp(asked, chosen);
+    this.orgConfirmation.hold(organization);
     const others = (await this.list()).filter((other) => other !== conversation);
-    await Promise.all(others.map((other) => other.confirmation.atLeast(settingsOfMode(told.brake.floor))));
+    await Promise.all(others.map((other) => other.confirmation.atLeast(settingsOfMode(organization.floor))));
   }
 
   /** @throws SlipwayError `resource.not-found`, also for one that waits for the app to start it again. */

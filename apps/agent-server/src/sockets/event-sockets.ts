@@ -177,11 +177,11 @@ export class EventSockets {
       const type = (frame as { type?: unknown } | null)?.type;
       if (type === 'auth') return;
       if (type === 'confirmation') {
-        this.conversations.brake.assertMayAnswer(caller);
+        this.conversations.orgConfirmation.assertMayAnswer(caller);
         await conversation.respond(withAnswerer(caller, parseOrThrow(ConfirmationFrame, frame)));
         return;
       }
-      this.conversations.brake.assertKnown(caller);
+      this.conversations.orgConfirmation.assertKnown(caller);
       await conversation.send(withAuthor(caller, parseOrThrow(SendEventRequest, { ...(frame as object), run: true })));
     } catch (error) {
       const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });

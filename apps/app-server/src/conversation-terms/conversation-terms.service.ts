@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import type { AgentTerms, CarryOutPlan, ConversationTerms, Principal, QueuedMessage, UpdateConversationTerms } from '@slipway/contracts';
+import type { CarryOutPlan, ConversationTerms, EarlierRunSettings, Principal, QueuedMessage, UpdateConversationTerms } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
@@ -121,7 +121,7 @@ export class ConversationTermsService {
 }
 
 /** In the words of agent-server; what a change does not name it leaves out. */
-function agentTermsOf({ agentType, maxIterations, maxBudgetUsd }: UpdateConversationTerms): AgentTerms {
+function agentTermsOf({ agentType, maxIterations, maxBudgetUsd }: UpdateConversationTerms): EarlierRunSettings {
   return {
     ...(agentType === undefined ? {} : { agent_type: agentType }),
     ...(maxIterations === undefined ? {} : { max_iterations: maxIterations }),

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AgentTerms, type Conversation, type UpdateConversationTerms } from '@slipway/contracts';
+import { type Conversation, EarlierRunSettings, type UpdateConversationTerms } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
@@ -16,11 +16,11 @@ interface Telling {
 
 /** agent-server's rule in a few lines: what is older than another that came before changes nothing. */
 class Agent {
-  applied: AgentTerms = {};
+  applied: EarlierRunSettings = {};
   private newest = -1;
   plan: Telling[] = [];
 
-  async take(terms: AgentTerms): Promise<boolean> {
+  async take(terms: EarlierRunSettings): Promise<boolean> {
     const { lateMs, answer } = this.plan.shift() ?? { lateMs: 0, answer: 'taken' };
     await wait(lateMs);
     if (answer === 'broken off') return false;
@@ -44,7 +44,7 @@ describe('the order of changes of how far an agent goes', () => {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', async () => {
         const takes = request.url?.endsWith('/terms') === true;
-        if (takes && !(await agent.take(AgentTerms.parse(JSON.parse(Buffer.concat(parts).toString()))))) return void response.destroy();
+        if (takes && !(await agent.take(EarlierRunSettings.parse(JSON.parse(Buffer.concat(parts).toString()))))) return void response.destroy();
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"success":true}');
       });
     });

@@ -1,8 +1,9 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
-  type AgentTerms,
   CALLER_KEY_HEADER,
+  type EarlierConfirmation,
+  type EarlierRunSettings,
   GitCommitsPage,
   GitRepositories,
   type McpTestRequest,
@@ -11,7 +12,6 @@ import {
   type RevokeConfirmationRule,
   type SandboxSecrets,
   THROUGH_GATEWAY_HEADER,
-  type ToldBrake,
   VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -102,17 +102,17 @@ export class SandboxClient {
   }
 
   /** Says when the agent asks, from its next step on. */
-  async setBrake(told: ToldBrake): Promise<void> {
+  async setBrake(told: EarlierConfirmation): Promise<void> {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/brake`, CONTROL_TIMEOUT_MS, [], told);
   }
 
   /** Whether `setTerms` would be refused now; changes nothing. One that is too old to say has no objection. @throws SlipwayError as that. */
-  async checkTerms(terms: AgentTerms): Promise<void> {
+  async checkTerms(terms: EarlierRunSettings): Promise<void> {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms/check`, CONTROL_TIMEOUT_MS, [404], terms);
   }
 
   /** How far the agent goes by itself, from its next step on. @throws SlipwayError `conversation.busy`, `request.invalid` beyond the ceiling of its steps. */
-  async setTerms(terms: AgentTerms): Promise<void> {
+  async setTerms(terms: EarlierRunSettings): Promise<void> {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms`, CONTROL_TIMEOUT_MS, [], terms);
   }
 

@@ -1,16 +1,16 @@
 import {
-  type AgentTerms,
   BashOutput,
   type BundleRequest,
   CALLER_KEY_HEADER,
   type ConfirmationSettings,
   ConversationInfo,
+  type EarlierConfirmation,
+  type EarlierRunSettings,
   GitChange,
   type LlmSettings,
   type SandboxSecrets,
   type StartConversationRequest,
   THROUGH_GATEWAY_HEADER,
-  type ToldBrake,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
@@ -72,12 +72,12 @@ export class AgentServerClient {
   }
 
   /** How far the agent goes by itself, from its next step on. Repeatable. */
-  async setTerms(id: string, terms: AgentTerms, signal: AbortSignal): Promise<void> {
+  async setTerms(id: string, terms: EarlierRunSettings, signal: AbortSignal): Promise<void> {
     await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/terms`, signal, CALL_TIMEOUT_MS), body: terms });
   }
 
   /** How often the agent asks, from its next step on, and what of that is the organization's. Repeatable. */
-  async setBrake(id: string, told: ToldBrake, signal: AbortSignal): Promise<void> {
+  async setBrake(id: string, told: EarlierConfirmation, signal: AbortSignal): Promise<void> {
     await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/brake`, signal, CALL_TIMEOUT_MS), body: told });
   }
 

@@ -1,10 +1,10 @@
-import { type AgentType, ConfirmationMode, type OrgBrake, OrgSettingValues } from '@slipway/contracts';
+import { type AgentType, ConfirmationMode, type OrgConfirmationPolicy, OrgSettingValues } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { stricterMode } from '@slipway/domain';
 
 export interface AskFirst {
   readonly mode: ConfirmationMode;
-  readonly brake: OrgBrake;
+  readonly brake: OrgConfirmationPolicy;
   /** Rises with each change of the organization's settings and of the conversation's mode: read together, so that what is newer has the greater one. */
   readonly version: number;
 }

@@ -264,6 +264,8 @@ export class StartSteps {
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
         iterationCeiling: ceiling,
+        orgConfirmation: brake,
+        // For an agent-server of the release before; goes in 0.2.0.
         brake,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),

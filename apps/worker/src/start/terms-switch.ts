@@ -1,4 +1,4 @@
-import type { AgentTerms } from '@slipway/contracts';
+import type { EarlierRunSettings } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { HeldConversation } from '../conversations/held-conversation.js';
@@ -19,7 +19,7 @@ export class TermsSwitch {
     if (told === undefined) return;
     const { agentType, maxIterations, maxBudgetUsd, text, version } = await conversationTermsOf(this.pool, held.orgId, held.id);
     if (told === text && termsVersion === version) return;
-    const say = (terms: AgentTerms): Promise<'taken' | 'refused'> =>
+    const say = (terms: EarlierRunSettings): Promise<'taken' | 'refused'> =>
       agent.setTerms(held.id, { ...terms, version, epoch: held.row.epoch }, signal).then(
         () => 'taken',
         (error: unknown) => {

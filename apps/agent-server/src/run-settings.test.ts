@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import type { AgentSettings, AgentType, AppliedSettings, ApplySettings, ConversationEvent, ConversationInfo, RunLimits } from '@slipway/contracts';
+import { settingsOfMode } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
@@ -11,7 +12,7 @@ import { TestApp } from './testing/test-app.js';
 const finish = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
 
-describe('how far an agent goes by itself', () => {
+describe('the run settings of an agent', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
@@ -35,7 +36,16 @@ describe('how far an agent goes by itself', () => {
     return body.id;
   }
   const post = (id: string, route: string, body: object = {}) => sandbox.call<{ code?: string; detail?: string }>('POST', `${route.replace('ID', id)}`, body);
-  const terms = (id: string, body: object) => post(id, '/api/slipway/conversations/ID/terms', body);
+  type Change = Partial<RunLimits> & { readonly agentType?: AgentType };
+  type Envelope = Partial<Pick<ApplySettings, 'version' | 'epoch' | 'dryRun'>>;
+  const put = (id: string, { agentType = 'default', ...limits }: Change, { version = 0, epoch = app.epoch, dryRun = false }: Envelope = {}) => {
+    const settings: AgentSettings = {
+      agentType,
+      limits: { maxIterations: null, maxBudgetUsd: null, ...limits },
+      confirmation: { ...settingsOfMode('never'), organization: { floor: 'never', fourEyes: false } },
+    };
+    return sandbox.call<AppliedSettings & { code?: string }>('PUT', `/api/slipway/conversations/${id}/settings`, { settings, version, epoch, dryRun });
+  };
   const say = (id: string, text: string) => post(id, '/api/conversations/ID/events', { role: 'user', content: [{ type: 'text', text }], run: true });
   const isOver = (id: string, status: string) =>
     until(
@@ -55,7 +65,7 @@ describe('how far an agent goes by itself', () => {
     await isOver(id, 'finished');
     expect(await readFile(plan, 'utf8')).toBe('1. make it');
     expect(toolsOffered()).not.toContain('terminal');
-    for (let time = 0; time < 2; time += 1) expect((await terms(id, { agent_type: 'default' })).status).toBe(200);
+    for (let time = 0; time < 2; time += 1) expect(await put(id, { agentType: 'default' })).toMatchObject({ status: 200, body: { refused: [] } });
     model.use([terminal('touch made'), finish]);
     await say(id, 'carry it out');
     await until(
@@ -78,11 +88,13 @@ describe('how far an agent goes by itself', () => {
     const id = await start([terminal('sleep 86452'), finish]);
     await say(id, 'wait');
     await until('its command', async () => (await log(id)).some((event) => event.kind === 'ActionEvent') || null, 30_000);
-    for (const way of ['terms', 'terms/check'])
-      expect(await post(id, `/api/slipway/conversations/ID/${way}`, { agent_type: 'plan' })).toMatchObject({
-        status: 409,
-        body: { code: 'conversation.busy' },
+    for (const dryRun of [false, true])
+      expect(await put(id, { agentType: 'plan', maxIterations: 33 }, { dryRun })).toMatchObject({
+        status: 200,
+        body: { refused: [{ setting: 'agentType', code: 'conversation.busy' }] },
       });
+    // The refusal of one setting keeps none of the others.
+    expect((await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body['max_iterations']).toBe(33);
     expect((await post(id, '/api/conversations/ID/interrupt')).status).toBe(200);
   });
 
@@ -90,36 +102,33 @@ describe('how far an agent goes by itself', () => {
     const id = await start(({ number }) => terminal(`echo ${number}`), { max_iterations: 1 }, { iterationCeiling: 6 });
     await say(id, 'count');
     await isOver(id, 'paused');
-    expect(await terms(id, { max_iterations: 7 })).toMatchObject({
-      status: 400,
-      body: { fields: [{ path: 'max_iterations', message: 'must be at most 6 here' }] },
+    expect(await put(id, { maxIterations: 7 })).toMatchObject({
+      status: 200,
+      body: { refused: [{ setting: 'maxIterations', code: 'request.invalid', detail: 'must be at most 6 here' }] },
     });
-    expect((await terms(id, { max_iterations: null, max_budget_per_task: 1000 })).status).toBe(200);
+    expect(await put(id, { maxBudgetUsd: 1000 })).toMatchObject({ status: 200, body: { refused: [] } });
     model.use([terminal('true'), terminal('false'), finish]);
     expect((await post(id, '/api/conversations/ID/run')).status).toBe(200);
     await isOver(id, 'finished');
   });
 
-  it('takes the last terms however late an earlier telling comes, none that is meant for another start, and changes nothing to look whether it would', async () => {
+  it('takes the last settings however late an earlier message comes, none that is meant for another start, and changes nothing in a dry run', async () => {
     const id = await start([finish], { max_iterations: 1 }, { iterationCeiling: 60 });
     const steps = async (): Promise<number> => Number((await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body['max_iterations']);
-    const { epoch } = app;
     const numbers = [7, 2, 12, 1, 9, 4, 11, 3, 8, 5, 10, 6];
-    const answers = await Promise.all(numbers.map((version) => terms(id, { max_iterations: 10 + version, version, epoch })));
+    const answers = await Promise.all(numbers.map((version) => put(id, { maxIterations: 10 + version }, { version })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await steps()).toBe(22);
-    expect([(await terms(id, { max_iterations: 30, version: 11, epoch })).status, await steps()]).toEqual([200, 22]);
-    expect([(await terms(id, { max_iterations: 23, version: 12, epoch })).status, await steps()]).toEqual([200, 23]);
-    expect([await terms(id, { max_iterations: 40, version: 13, epoch: epoch + 1 }), await steps()]).toMatchObject([
+    expect([(await put(id, { maxIterations: 30 }, { version: 11 })).body, await steps()]).toEqual([{ version: 12, refused: [] }, 22]);
+    expect([(await put(id, { maxIterations: 23 }, { version: 12 })).status, await steps()]).toEqual([200, 23]);
+    expect([await put(id, { maxIterations: 40 }, { version: 13, epoch: app.epoch + 1 }), await steps()]).toMatchObject([
       { status: 409, body: { code: 'ingest.stale-epoch' } },
       23,
     ]);
-    const check = (body: object) => post(id, '/api/slipway/conversations/ID/terms/check', body);
-    expect([(await check({ max_iterations: 50, agent_type: 'plan' })).status, (await check({ max_iterations: 61 })).status, await steps()]).toEqual([
-      200, 400, 23,
-    ]);
+    const check = async (change: Change) => (await put(id, change, { version: 1, dryRun: true })).body.refused.map(({ setting }) => setting);
+    expect([await check({ maxIterations: 50, agentType: 'plan' }), await check({ maxIterations: 61 }), await steps()]).toEqual([[], ['maxIterations'], 23]);
     expect((await log(id)).filter((event) => event.kind === 'SystemPromptEvent')).toHaveLength(1);
-    expect((await terms(id, { max_iterations: 24 })).status).toBe(200);
+    expect((await put(id, { maxIterations: 24 }, { version: 13 })).status).toBe(200);
     expect(await steps()).toBe(24);
   });
 

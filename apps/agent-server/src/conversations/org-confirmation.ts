@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfirmationMode, type OrgBrake, type StartConversationRequest } from '@slipway/contracts';
+import { OrgConfirmationPolicy, type StartConversationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { z } from 'zod';
 import { actsForApp, type Caller } from '../activation/caller.js';
 import type { Route } from '../http/router.js';
 
@@ -16,11 +15,9 @@ function notYours(): SlipwayError {
   return new SlipwayError('permission.denied', "Only Slipway's own services say this to a sandbox.");
 }
 
-const Kept = z.object({ floor: ConfirmationMode, fourEyes: z.boolean() });
-
-function keptIn(file: string): OrgBrake | undefined {
+function keptIn(file: string): OrgConfirmationPolicy | undefined {
   try {
-    return Kept.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return OrgConfirmationPolicy.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return undefined;
   }
@@ -33,24 +30,28 @@ const CHANGES: ReadonlySet<string> = new Set([`${CONVERSATION}/confirmation_poli
 const AGENTS: ReadonlySet<string> = new Set(['/api/conversations', `${CONVERSATION}/fork`]);
 
 /**
- * What the organization decided of asking first, against whoever reaches this sandbox without the app's key. The app is not held up: it looks at the organization's
- * settings itself, at each answer.
+ * Enforces the organization's confirmation policy on every caller without the app's key. The app is not limited: it reads the organization's settings itself at each answer.
  */
-export class Brake {
-  private held: OrgBrake;
+export class OrgConfirmation {
+  private held: OrgConfirmationPolicy;
 
-  /** @param file where it is kept: another life of this process holds it too, before the app has said anything. */
-  constructor(private readonly file: string) {
-    this.held = keptIn(file) ?? { floor: 'never', fourEyes: false };
+  /** @param directory where the policy is kept, so that the next process enforces it before the app has sent anything. */
+  constructor(private readonly directory: string) {
+    // `brake.json` was written by the release before; it goes in 0.2.0.
+    this.held = keptIn(this.file) ?? keptIn(path.join(directory, 'brake.json')) ?? { floor: 'never', fourEyes: false };
   }
 
-  /** What the app said last, at a start or after a change. A full disk keeps it from no one in this life. */
-  hold(brake: OrgBrake | undefined): void {
-    if (brake === undefined || isDeepStrictEqual(brake, this.held)) return;
-    this.held = brake;
+  private get file(): string {
+    return path.join(this.directory, 'org-confirmation.json');
+  }
+
+  /** The newest policy of the app, at a start or after a change. It holds in this process even when the disk is full. */
+  hold(policy: OrgConfirmationPolicy | undefined): void {
+    if (policy === undefined || isDeepStrictEqual(policy, this.held)) return;
+    this.held = policy;
     try {
-      mkdirSync(path.dirname(this.file), { recursive: true });
-      writeFileSync(`${this.file}.new`, JSON.stringify(brake), { mode: 0o600 });
+      mkdirSync(this.directory, { recursive: true });
+      writeFileSync(`${this.file}.new`, JSON.stringify(policy), { mode: 0o600 });
       renameSync(`${this.file}.new`, this.file);
     } catch {}
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ConfirmationMode, type ConversationEvent, type ConversationInfo, type OrgBrake } from '@slipway/contracts';
+import type { AgentSettings, ConfirmationMode, ConversationEvent, ConversationInfo, OrgConfirmationPolicy } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -11,9 +11,15 @@ import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
 const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
+/** The settings of a conversation whose mode, and whose organization's floor, is `mode`. */
+const settingsWith = (mode: ConfirmationMode, fourEyes: boolean): AgentSettings => ({
+  agentType: 'default',
+  limits: { maxIterations: null, maxBudgetUsd: null },
+  confirmation: { ...settingsOfMode(mode), organization: { floor: mode, fourEyes } },
+});
 const BOB = { id: 'usr_bob', label: 'Bob', kind: 'user' } as const;
 
-describe('the brake of an organization', () => {
+describe('the confirmation policy of an organization', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
@@ -23,7 +29,7 @@ describe('the brake of an organization', () => {
   after(() => Promise.all([sandbox.close(), model.close(), app.close()]));
 
   /** A conversation of the app whose agent waits for a yes to make a file. */
-  async function waiting(brake: OrgBrake) {
+  async function waiting(orgConfirmation: OrgConfirmationPolicy) {
     await app.close();
     app = await new TestApp().start();
     const name = randomUUID();
@@ -34,7 +40,7 @@ describe('the brake of an organization', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       confirmation_policy: { kind: 'AlwaysConfirm' },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, brake },
+      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, orgConfirmation },
     });
     expect(started.status).toBe(201);
     const at = `/api/conversations/${id}`;
@@ -47,9 +53,9 @@ describe('the brake of an organization', () => {
   }
 
   /** As sandbox-gateway hands on what a person sends. */
-  async function outside(route: string, body: object = {}, headers = sandbox.asUser(BOB)): Promise<string> {
+  async function outside(route: string, body: object = {}, headers = sandbox.asUser(BOB), method = 'POST'): Promise<string> {
     const response = await fetch(`${sandbox.url}${route}`, {
-      method: 'POST',
+      method,
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
@@ -89,6 +95,12 @@ describe('the brake of an organization', () => {
       outside(`${at}/security_analyzer`, { security_analyzer: null }),
       outside(`${at}/fork`),
       outside('/api/conversations', { conversation_id: id, agent: { llm: { model: 'other' } }, workspace: { working_dir: sandbox.workspace } }),
+      outside(
+        `/api/slipway/conversations/${id}/settings`,
+        { settings: settingsWith('never', false), version: 9, epoch: app.epoch },
+        sandbox.asUser(BOB),
+        'PUT',
+      ),
       outside(`/api/slipway/conversations/${id}/terms`, { max_iterations: 9_000 }),
       outside('/api/slipway/secrets', { variables: {}, git: [] }),
     ];
@@ -121,9 +133,8 @@ describe('the brake of an organization', () => {
     const fork = await sandbox.call<{ id: string }>('POST', `${at}/fork`, {});
     const tell = async (mode: ConfirmationMode, version: number, { chosen = false, epoch = app.epoch } = {}) =>
       (
-        await sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, {
-          ...settingsOfMode(mode),
-          brake: { floor: mode, fourEyes: mode !== 'never' },
+        await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, {
+          settings: settingsWith(mode, mode !== 'never'),
           version,
           epoch,
           chosen,
@@ -153,15 +164,15 @@ describe('the brake of an organization', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       ...{ confirmation_policy: { kind: 'NeverConfirm' }, security_analyzer: settingsOfMode('never').analyzer },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, brake: { floor: 'never', fourEyes: false } },
+      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, orgConfirmation: { floor: 'never', fourEyes: false } },
     });
     const at = `/api/conversations/${id}`;
     await sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
     const kinds = async () =>
       (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items.map((event) => event.kind);
     await until('the first command runs', async () => (await kinds()).includes('ActionEvent'));
-    const told = { ...settingsOfMode('always'), brake: { floor: 'always', fourEyes: true }, version: 1, epoch: app.epoch };
-    expect((await sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, told)).status).toBe(200);
+    const strict = { settings: settingsWith('always', true), version: 1, epoch: app.epoch };
+    expect((await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, strict)).status).toBe(200);
     writeFileSync(gate, '');
     const status = async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status;
     await until('it asks', async () => (await status()) === 'waiting_for_confirmation');
@@ -171,9 +182,7 @@ describe('the brake of an organization', () => {
   it('is a floor for whoever made it ask more often in the sandbox itself, and goes back to that', async () => {
     const { id, at, policy } = await waiting({ floor: 'never', fourEyes: false });
     const tell = (mode: ConfirmationMode, version: number, chosen = false) =>
-      sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, {
-        ...{ ...settingsOfMode(mode), brake: { floor: mode, fourEyes: false }, version, epoch: app.epoch, chosen },
-      });
+      sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, { settings: settingsWith(mode, false), version, epoch: app.epoch, chosen });
     await tell('never', 1, true);
     expect(await policy()).toBe('NeverConfirm');
     expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'AlwaysConfirm' } })).toBe('200');

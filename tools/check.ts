@@ -5,7 +5,7 @@ import path from 'node:path';
 import { checkArrows } from './arrows.ts';
 import { breakingChanges } from './check/api-changes.ts';
 import { overdueFlagsOf } from './check/flags.ts';
-import { contractingMigrations } from './check/migrations.ts';
+import { contractingMigrations, misplacedFunctions } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 import { unhashedPackages } from './unhashed-packages.mjs';
 
@@ -37,6 +37,7 @@ const parts: readonly [string, Part][] = [
   ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),
   ['arrows between projects', () => checkArrows(root).join('\n')],
   ['sizes of files', () => tooLong(root).join('\n')],
+  ['SQL functions in files of their own', () => misplacedFunctions(root).join('\n')],
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
   ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],

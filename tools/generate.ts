@@ -1,4 +1,4 @@
-// Writes every file that is made from the contracts, the apps' configuration schemas, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
+// Writes every file that is made from the contracts, the apps' configuration schemas, the SQL functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,19 +23,22 @@ const { apiClient } = await import('./generate/api-client.ts');
 const client = apiClient();
 if (!check && differs(client)) write(client);
 build();
-const [{ openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }, dashboards] = await Promise.all([
-  import('./generate/openapi.ts'),
-  import('./generate/error-pages.ts'),
-  import('./generate/configuration.ts'),
-  import('./generate/compatibility.ts'),
-  import('./generate/chart-readme.ts'),
-  import('./generate/chart-sandboxes.ts'),
-  import('./dashboards/files.ts'),
-]);
+const [{ functionVersions }, { openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }, dashboards] =
+  await Promise.all([
+    import('./generate/function-versions.ts'),
+    import('./generate/openapi.ts'),
+    import('./generate/error-pages.ts'),
+    import('./generate/configuration.ts'),
+    import('./generate/compatibility.ts'),
+    import('./generate/chart-readme.ts'),
+    import('./generate/chart-sandboxes.ts'),
+    import('./dashboards/files.ts'),
+  ]);
 const { file: configurationPage, missing } = await configuration(root);
 const { file: document, missing: examples } = openapi();
 const files: GeneratedFile[] = [
   client,
+  ...functionVersions(root, new Date()),
   document,
   ...errorPages(),
   configurationPage,

@@ -13,7 +13,7 @@ const FIRST = 99_990_101_000_000n;
 export async function writeNextVersion(fleet: Fleet, folder: string): Promise<string[]> {
   await cp(path.join(ROOT, 'prisma'), folder, { recursive: true });
   const tables = await fleet.query<{ schema: string; name: string }>(
-    "SELECT table_schema AS schema, table_name AS name FROM information_schema.tables WHERE table_schema IN ('app', 'runtime', 'gateway') AND table_type = 'BASE TABLE' AND table_name <> '_prisma_migrations' ORDER BY 1, 2",
+    "SELECT table_schema AS schema, table_name AS name FROM information_schema.tables WHERE table_schema IN ('app', 'runtime', 'gateway') AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' ORDER BY 1, 2",
   );
   const names: string[] = [];
   for (const [index, { schema, name }] of tables.entries()) {

@@ -1,7 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import { contractingMigrations, problemsOf } from './migrations.ts';
+import { contractingMigrations, misplacedFunctions, problemsOf } from './migrations.ts';
 
 describe('migrations expand, then contract', () => {
   it('those of this repository do', () => {
@@ -49,4 +51,44 @@ describe('migrations expand, then contract', () => {
       expect(problemsOf(`-- contract: unused since ${since}\n${drop}`, '0.2.0')).toEqual([expect.stringContaining('has to be a release before')]);
     expect(problemsOf(`-- contract: some day\n${drop}`, '0.2.0')).toHaveLength(1);
   });
+});
+
+describe('SQL functions', () => {
+  const problemsOfFile = (file: string, sql: string): string[] => {
+    const root = mkdtempSync(path.join(os.tmpdir(), 'slipway-test-'));
+    try {
+      mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+      writeFileSync(path.join(root, file), sql);
+      return misplacedFunctions(root);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  };
+
+  it('of this repository have files of their own', () => {
+    expect(misplacedFunctions(path.resolve(import.meta.dirname, '../..'))).toEqual([]);
+  });
+
+  it('are refused in a migration', () => {
+    const sql = 'ALTER TABLE app.thing ADD COLUMN note text;\nCREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE sql AS $$ SELECT 1; $$;';
+    expect(problemsOfFile('prisma/app/migrations/29990101000000_note/migration.sql', sql)).toEqual([
+      expect.stringContaining('write it as prisma/app/functions/NAME.sql'),
+    ]);
+  });
+
+  const f = 'CREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DROP TABLE x; END $$;';
+  for (const sql of [
+    f,
+    `-- Why.\n${f}\nCREATE OR REPLACE TRIGGER f AFTER INSERT ON app.thing FOR EACH ROW EXECUTE FUNCTION app.f();`,
+    `${f} COMMENT ON FUNCTION app.f() IS 'x; y'; REVOKE ALL ON FUNCTION app.f() FROM PUBLIC; GRANT EXECUTE ON FUNCTION app.f() TO slipway_app;`,
+  ])
+    it(`may have in their file: ${sql}`, () => expect(problemsOfFile('prisma/app/functions/f.sql', sql)).toEqual([]));
+
+  for (const sql of [
+    'CREATE FUNCTION app.f() RETURNS void LANGUAGE sql AS $$ $$;',
+    'DROP FUNCTION app.f();',
+    'REVOKE ALL ON FUNCTION app.f() FROM slipway_app;',
+    'UPDATE app.thing SET note = 1;',
+  ])
+    it(`may not have in their file: ${sql}`, () => expect(problemsOfFile('prisma/app/functions/f.sql', sql)).toEqual([expect.stringContaining('belong here')]));
 });

@@ -59,10 +59,40 @@ export function problemsOf(sql: string, version: string): string[] {
     return found === undefined
       ? []
       : [
-          `code of the version before runs beside this, and it ${found[1]}: \`${statement.trim().replaceAll(/\s+/g, ' ').slice(0, 100)}\`. Expand first; in a later version, with the line \`-- contract: unused since X.Y.Z\`, take away`,
+          `code of the version before runs beside this, and it ${found[1]}: \`${shortened(statement)}\`. Expand first; in a later version, with the line \`-- contract: unused since X.Y.Z\`, take away`,
         ];
   });
 }
+
+/** The last migration that may make functions; since then they are in files of their own, `prisma/<schema>/functions`. */
+const BEFORE_FUNCTION_FILES = '20261126131500_analytics';
+/** What the file of a function may say. All of it may be said twice, and takes nothing away. */
+const IN_FUNCTION_FILES =
+  /^\s*(?:CREATE\s+OR\s+REPLACE\s+(?:FUNCTION|TRIGGER)|COMMENT\s+ON\s+FUNCTION|GRANT\s+EXECUTE\s+ON\s+FUNCTION|REVOKE\s+ALL\s+ON\s+FUNCTION\s+\S.*\sFROM\s+PUBLIC\s*$)/is;
+
+/** @returns what is wrong with where functions are written, a sentence each. */
+export function misplacedFunctions(root: string): string[] {
+  const read = (file: string): string[] => statementsOf(readFileSync(path.join(root, file), 'utf8'));
+  const inMigrations = globSync('prisma/*/migrations/*/migration.sql', { cwd: root })
+    .sort()
+    .filter(
+      (file) => path.basename(path.dirname(file)) > BEFORE_FUNCTION_FILES && read(file).some((statement) => /^\s*CREATE\b.*\bFUNCTION\b/is.test(statement)),
+    )
+    .map(
+      (file) =>
+        `${file}: makes a function; write it as ${path.dirname(path.dirname(path.dirname(file)))}/functions/NAME.sql, which is applied after the migrations`,
+    );
+  const inFiles = globSync('prisma/*/functions/*.sql', { cwd: root })
+    .sort()
+    .flatMap((file) =>
+      read(file)
+        .filter((statement) => !IN_FUNCTION_FILES.test(statement))
+        .map((statement) => `${file}: only CREATE OR REPLACE FUNCTION or TRIGGER, rights and a comment belong here, not \`${shortened(statement)}\``),
+    );
+  return [...inMigrations, ...inFiles];
+}
+
+const shortened = (statement: string): string => statement.trim().replaceAll(/\s+/g, ' ').slice(0, 100);
 
 /** Statements without comments, strings and bodies of functions; the body of a DO block stays, since it runs now. */
 function statementsOf(sql: string): string[] {

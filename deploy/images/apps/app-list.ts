@@ -35,7 +35,7 @@ export const APPS = {
     },
     folders: [
       { from: 'node_modules/swagger-ui-dist', to: 'reference', only: /^swagger-ui(-bundle\.js|\.css)$/ },
-      { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ },
+      { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/(migrations\/[^/]+\/migration\.sql|functions\/(\w+\.sql|versions\.json))$/ },
     ],
   },
   worker: {

@@ -95,12 +95,12 @@ describe('row-level security', () => {
     expect(rows.map(({ what }) => what)).toEqual([]);
   });
 
-  it('leaves the history of migrations to the owner: a service that was taken over decides nothing of the next upgrade', async () => {
+  it('leaves the history of migrations and functions to the owner: a service that was taken over decides nothing of the next upgrade', async () => {
     const { rows } = await owner.query<{ held: string }>(
       `SELECT r.rolname || ' ' || privilege || ' ' || n.nspname AS held
        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
        CROSS JOIN pg_roles r CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) privilege
-       WHERE c.relname = '_prisma_migrations' AND r.rolname LIKE 'slipway_%' AND has_table_privilege(r.oid, c.oid, privilege)`,
+       WHERE c.relname IN ('_prisma_migrations', '_slipway_functions') AND r.rolname LIKE 'slipway_%' AND has_table_privilege(r.oid, c.oid, privilege)`,
     );
     expect(rows).toEqual([]);
   });

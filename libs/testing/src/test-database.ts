@@ -86,14 +86,13 @@ function withDatabase(url: string, name: string): string {
   return parsed.href;
 }
 
+/** Of everything that `migrate` reads. */
 async function migrationsHash(): Promise<string> {
   const hash = createHash('sha256');
   for (const schema of SCHEMAS) {
-    const directory = path.join(PRISMA_DIRECTORY, schema, 'migrations');
-    for (const entry of (await readdir(directory)).sort()) {
-      const file = path.join(directory, entry, 'migration.sql');
-      if (existsSync(file)) hash.update(entry).update(await readFile(file));
-    }
+    const files = await readdir(path.join(PRISMA_DIRECTORY, schema), { recursive: true });
+    for (const file of files.filter((name) => /\.(?:sql|json)$/.test(name)).sort())
+      hash.update(file).update(await readFile(path.join(PRISMA_DIRECTORY, schema, file)));
   }
   return hash.digest('hex').slice(0, 16);
 }

@@ -15,7 +15,7 @@ const logger = createLogger('migrate', logSettings(config));
 const passwordOf = (url: string): string => decodeURIComponent(new URL(url).password);
 try {
   await waitForPostgres(config.DATABASE_OWNER_URL, config.MIGRATE_WAIT_SECONDS * 1000, (reason) => logger.warn({ reason }, 'waiting for Postgres'));
-  const { applied } = await migrate({
+  const { applied, functions } = await migrate({
     ownerUrl: config.DATABASE_OWNER_URL,
     directory: config.MIGRATIONS_DIR ?? fileURLToPath(new URL('./prisma', import.meta.url)),
     passwords: {
@@ -28,8 +28,8 @@ try {
   });
   await migrateQueue(config.DATABASE_OWNER_URL, 'slipway_app');
   logger.info(
-    { applied: applied.length },
-    applied.length === 0 ? 'the database is at the newest migration' : 'the database was brought to the newest migration',
+    { applied: applied.length, functions: functions.length },
+    applied.length + functions.length === 0 ? 'the database is at the newest migration' : 'the database was brought to the newest migration',
   );
   process.exit(0);
 } catch (error) {

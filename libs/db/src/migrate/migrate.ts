@@ -3,10 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { markOf, refuseDowngrade } from './downgrade.js';
+import { applyFunctions } from './functions.js';
+import { SCHEMAS, type Schema } from './schemas.js';
 
-/** One schema a service; each has its own role, its own folder in prisma/ and its own history. */
-export const SCHEMAS = ['app', 'runtime', 'gateway'] as const;
-export type Schema = (typeof SCHEMAS)[number];
 /** Roles that log in, as `slipway_<role>`: one a schema, and sandbox-gateway's, which reads a little of `app` and has no schema of its own. */
 export const ROLES = [...SCHEMAS, 'sandbox'] as const;
 export type Role = (typeof ROLES)[number];
@@ -25,15 +24,16 @@ export interface MigrateOptions {
 const LOCK_KEY = 7_215_309;
 
 /**
- * Brings every schema to the newest migration, under an advisory lock so that several replicas may start at once.
- * Each migration is one transaction. The history is Prisma's own table, so `prisma migrate deploy` goes on from it.
+ * Brings every schema to the newest migration and its functions to the text of their files, under an advisory lock so that several replicas may start at once.
+ * Each migration is one transaction, and so are the functions of a schema. The history is Prisma's own table; `prisma migrate deploy` reads it, and knows nothing of functions.
  *
- * @throws Error when a newer version has migrated the database past what this one knows, a migration that was applied has been edited, or one fails; nothing of that one stays.
+ * @throws Error when a newer version has migrated the database past what this one knows, a migration that was applied has been edited, or one fails; nothing of that one stays. Functions: as `applyFunctions`.
  */
-export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
+export async function migrate(options: MigrateOptions): Promise<{ applied: string[]; functions: string[] }> {
   const client = new pg.Client({ connectionString: options.ownerUrl, application_name: 'slipway-migrate' });
   await client.connect();
   const applied: string[] = [];
+  const functions: string[] = [];
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await refuseDowngrade(client, SCHEMAS, options.directory, options.log);
@@ -45,10 +45,11 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
       applied.push(...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)));
       await client.query(HISTORY_IS_THE_OWNERS(schema));
     }
+    for (const schema of SCHEMAS) functions.push(...(await applyFunctions(client, schema, options.directory, options.log)));
   } finally {
     await client.end();
   }
-  return { applied };
+  return { applied, functions };
 }
 
 /** The owner's connection string, as the non-owner role of one service. */

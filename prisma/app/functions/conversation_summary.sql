@@ -1,0 +1,13 @@
+-- ConversationSummary of libs/contracts, except for its pull request: app.list_conversations and the query of a page
+-- replace this `null`.
+-- `concat` looks up once a statement how a column is written, `json_build_object` once a value. All text goes through
+-- `to_json`, which escapes; what is written as it is has a type that needs no escape.
+CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT concat('{"id":"', c.id, '","orgId":', to_json(c.org_id), ',"title":', to_json(c.title), ',"status":', to_json(c.status),
+    ',"executionStatus":', to_json(c.execution_status), ',"sandboxStatus":', to_json(c.sandbox_status),
+    ',"repository":', coalesce(to_json(c.repository)::text, 'null'), ',"branch":', coalesce(to_json(c.branch)::text, 'null'), ',"model":', to_json(c.model),
+    ',"createdBy":{"id":', to_json(c.created_by), ',"label":', to_json(c.created_by_label),
+    '},"createdAt":"', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    '","updatedAt":"', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    '","head":', c.head, ',"costUsd":"', trim_scale(c.cost_usd), '","promptTokens":', c.prompt_tokens, ',"completionTokens":', c.completion_tokens, ',"pullRequest":null}')
+$$;

@@ -156,7 +156,12 @@ describe('the images of the apps', { skip: root }, () => {
             const client = new pg.Client({ connectionString: at(database.ownerUrl) });
             await client.connect();
             const { rows } = await client.query('SELECT migration_name FROM app._prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1');
+            const functions = await client.query('SELECT name FROM runtime._slipway_functions ORDER BY 1');
             await client.end();
+            assert.deepEqual(
+              functions.rows.map((row) => `${row.name}.sql`),
+              globSync('*.sql', { cwd: path.join(ROOT, 'prisma/runtime/functions') }).sort(),
+            );
             assert.deepEqual(
               rows.map((row) => row.migration_name),
               globSync('*/migration.sql', { cwd: path.join(ROOT, 'prisma/app/migrations') })

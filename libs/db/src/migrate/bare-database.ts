@@ -23,10 +23,9 @@ export interface BareDatabase {
   close(): Promise<void>;
 }
 
-/** On the server of TEST_POSTGRES_URL, else on one of its own. */
-export async function createBareDatabase(): Promise<BareDatabase> {
+/** @param given a server, as TEST_POSTGRES_URL names one. Absent: one of its own. */
+export async function createBareDatabase(given: string | undefined): Promise<BareDatabase> {
   const folder = await mkdtemp('/tmp/slipway-test-');
-  const given = process.env['TEST_POSTGRES_URL'];
   const server = given === undefined ? await startPostgresServer(path.join(folder, 'postgres')) : null;
   const admin = new pg.Client({ connectionString: given ?? server?.url });
   await admin.connect();

@@ -5,7 +5,7 @@ import { type BareDatabase, createBareDatabase } from './bare-database.js';
 describe('an older version over a newer database', () => {
   let database: BareDatabase;
   before(async () => {
-    database = await createBareDatabase();
+    database = await createBareDatabase(process.env['TEST_POSTGRES_URL']);
     await database.migrate(database.prisma);
   });
   after(() => database?.close());

@@ -12,7 +12,7 @@ const CATALOGUE = `SELECT p.oid::regprocedure::text AS shape, pg_get_functiondef
 describe('functions in files', () => {
   let database: BareDatabase;
   before(async () => {
-    database = await createBareDatabase();
+    database = await createBareDatabase(process.env['TEST_POSTGRES_URL']);
   });
   after(() => database?.close());
 
@@ -21,7 +21,7 @@ describe('functions in files', () => {
     expect((await database.migrate(before)).functions).toEqual([]);
     const { applied, functions } = await database.migrate(database.prisma);
     expect(applied).toEqual([]);
-    const fresh = await createBareDatabase();
+    const fresh = await createBareDatabase(process.env['TEST_POSTGRES_URL']);
     try {
       await fresh.migrate(database.prisma);
       expect(await database.query(CATALOGUE)).toEqual(await fresh.query(CATALOGUE));

@@ -6383,9 +6383,9 @@ export const BudgetScalarFieldEnum = {
   memberLimitUsd: 'memberLimitUsd',
   version: 'version',
   stopsVersion: 'stopsVersion',
-  acknowledgedVersion: 'acknowledgedVersion',
+  toldVersion: 'toldVersion',
   limitsVersion: 'limitsVersion',
-  acknowledgedLimitsVersion: 'acknowledgedLimitsVersion',
+  toldLimitsVersion: 'toldLimitsVersion',
   allowUnpriced: 'allowUnpriced'
 } as const
 

@@ -32,9 +32,9 @@ export type BudgetAvgAggregateOutputType = {
   memberLimitUsd: runtime.Decimal | null
   version: number | null
   stopsVersion: number | null
-  acknowledgedVersion: number | null
+  toldVersion: number | null
   limitsVersion: number | null
-  acknowledgedLimitsVersion: number | null
+  toldLimitsVersion: number | null
 }
 
 export type BudgetSumAggregateOutputType = {
@@ -43,9 +43,9 @@ export type BudgetSumAggregateOutputType = {
   memberLimitUsd: runtime.Decimal | null
   version: number | null
   stopsVersion: bigint | null
-  acknowledgedVersion: bigint | null
+  toldVersion: bigint | null
   limitsVersion: bigint | null
-  acknowledgedLimitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
 }
 
 export type BudgetMinAggregateOutputType = {
@@ -56,9 +56,9 @@ export type BudgetMinAggregateOutputType = {
   memberLimitUsd: runtime.Decimal | null
   version: number | null
   stopsVersion: bigint | null
-  acknowledgedVersion: bigint | null
+  toldVersion: bigint | null
   limitsVersion: bigint | null
-  acknowledgedLimitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
   allowUnpriced: boolean | null
 }
 
@@ -70,9 +70,9 @@ export type BudgetMaxAggregateOutputType = {
   memberLimitUsd: runtime.Decimal | null
   version: number | null
   stopsVersion: bigint | null
-  acknowledgedVersion: bigint | null
+  toldVersion: bigint | null
   limitsVersion: bigint | null
-  acknowledgedLimitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
   allowUnpriced: boolean | null
 }
 
@@ -84,9 +84,9 @@ export type BudgetCountAggregateOutputType = {
   memberLimitUsd: number
   version: number
   stopsVersion: number
-  acknowledgedVersion: number
+  toldVersion: number
   limitsVersion: number
-  acknowledgedLimitsVersion: number
+  toldLimitsVersion: number
   allowUnpriced: number
   _all: number
 }
@@ -98,9 +98,9 @@ export type BudgetAvgAggregateInputType = {
   memberLimitUsd?: true
   version?: true
   stopsVersion?: true
-  acknowledgedVersion?: true
+  toldVersion?: true
   limitsVersion?: true
-  acknowledgedLimitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetSumAggregateInputType = {
@@ -109,9 +109,9 @@ export type BudgetSumAggregateInputType = {
   memberLimitUsd?: true
   version?: true
   stopsVersion?: true
-  acknowledgedVersion?: true
+  toldVersion?: true
   limitsVersion?: true
-  acknowledgedLimitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetMinAggregateInputType = {
@@ -122,9 +122,9 @@ export type BudgetMinAggregateInputType = {
   memberLimitUsd?: true
   version?: true
   stopsVersion?: true
-  acknowledgedVersion?: true
+  toldVersion?: true
   limitsVersion?: true
-  acknowledgedLimitsVersion?: true
+  toldLimitsVersion?: true
   allowUnpriced?: true
 }
 
@@ -136,9 +136,9 @@ export type BudgetMaxAggregateInputType = {
   memberLimitUsd?: true
   version?: true
   stopsVersion?: true
-  acknowledgedVersion?: true
+  toldVersion?: true
   limitsVersion?: true
-  acknowledgedLimitsVersion?: true
+  toldLimitsVersion?: true
   allowUnpriced?: true
 }
 
@@ -150,9 +150,9 @@ export type BudgetCountAggregateInputType = {
   memberLimitUsd?: true
   version?: true
   stopsVersion?: true
-  acknowledgedVersion?: true
+  toldVersion?: true
   limitsVersion?: true
-  acknowledgedLimitsVersion?: true
+  toldLimitsVersion?: true
   allowUnpriced?: true
   _all?: true
 }
@@ -251,9 +251,9 @@ export type BudgetGroupByOutputType = {
   memberLimitUsd: runtime.Decimal | null
   version: number
   stopsVersion: bigint
-  acknowledgedVersion: bigint
+  toldVersion: bigint
   limitsVersion: bigint
-  acknowledgedLimitsVersion: bigint
+  toldLimitsVersion: bigint
   allowUnpriced: boolean
   _count: BudgetCountAggregateOutputType | null
   _avg: BudgetAvgAggregateOutputType | null
@@ -288,9 +288,9 @@ export type BudgetWhereInput = {
   memberLimitUsd?: Prisma.DecimalNullableFilter<"Budget"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   allowUnpriced?: Prisma.BoolFilter<"Budget"> | boolean
 }
 
@@ -302,9 +302,9 @@ export type BudgetOrderByWithRelationInput = {
   memberLimitUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   allowUnpriced?: Prisma.SortOrder
 }
 
@@ -319,9 +319,9 @@ export type BudgetWhereUniqueInput = Prisma.AtLeast<{
   memberLimitUsd?: Prisma.DecimalNullableFilter<"Budget"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   allowUnpriced?: Prisma.BoolFilter<"Budget"> | boolean
 }, "orgId">
 
@@ -333,9 +333,9 @@ export type BudgetOrderByWithAggregationInput = {
   memberLimitUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   allowUnpriced?: Prisma.SortOrder
   _count?: Prisma.BudgetCountOrderByAggregateInput
   _avg?: Prisma.BudgetAvgOrderByAggregateInput
@@ -355,9 +355,9 @@ export type BudgetScalarWhereWithAggregatesInput = {
   memberLimitUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Budget"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntWithAggregatesFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
-  acknowledgedVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
+  toldVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
   allowUnpriced?: Prisma.BoolWithAggregatesFilter<"Budget"> | boolean
 }
 
@@ -369,9 +369,9 @@ export type BudgetCreateInput = {
   memberLimitUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: number
   stopsVersion?: bigint | number
-  acknowledgedVersion?: bigint | number
+  toldVersion?: bigint | number
   limitsVersion?: bigint | number
-  acknowledgedLimitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
   allowUnpriced?: boolean
 }
 
@@ -383,9 +383,9 @@ export type BudgetUncheckedCreateInput = {
   memberLimitUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: number
   stopsVersion?: bigint | number
-  acknowledgedVersion?: bigint | number
+  toldVersion?: bigint | number
   limitsVersion?: bigint | number
-  acknowledgedLimitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
   allowUnpriced?: boolean
 }
 
@@ -397,9 +397,9 @@ export type BudgetUpdateInput = {
   memberLimitUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -411,9 +411,9 @@ export type BudgetUncheckedUpdateInput = {
   memberLimitUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -425,9 +425,9 @@ export type BudgetCreateManyInput = {
   memberLimitUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: number
   stopsVersion?: bigint | number
-  acknowledgedVersion?: bigint | number
+  toldVersion?: bigint | number
   limitsVersion?: bigint | number
-  acknowledgedLimitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
   allowUnpriced?: boolean
 }
 
@@ -439,9 +439,9 @@ export type BudgetUpdateManyMutationInput = {
   memberLimitUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -453,9 +453,9 @@ export type BudgetUncheckedUpdateManyInput = {
   memberLimitUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acknowledgedLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -467,9 +467,9 @@ export type BudgetCountOrderByAggregateInput = {
   memberLimitUsd?: Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   allowUnpriced?: Prisma.SortOrder
 }
 
@@ -479,9 +479,9 @@ export type BudgetAvgOrderByAggregateInput = {
   memberLimitUsd?: Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetMaxOrderByAggregateInput = {
@@ -492,9 +492,9 @@ export type BudgetMaxOrderByAggregateInput = {
   memberLimitUsd?: Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   allowUnpriced?: Prisma.SortOrder
 }
 
@@ -506,9 +506,9 @@ export type BudgetMinOrderByAggregateInput = {
   memberLimitUsd?: Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   allowUnpriced?: Prisma.SortOrder
 }
 
@@ -518,9 +518,9 @@ export type BudgetSumOrderByAggregateInput = {
   memberLimitUsd?: Prisma.SortOrder
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
-  acknowledgedVersion?: Prisma.SortOrder
+  toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
-  acknowledgedLimitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 
@@ -533,9 +533,9 @@ export type BudgetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   memberLimitUsd?: boolean
   version?: boolean
   stopsVersion?: boolean
-  acknowledgedVersion?: boolean
+  toldVersion?: boolean
   limitsVersion?: boolean
-  acknowledgedLimitsVersion?: boolean
+  toldLimitsVersion?: boolean
   allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
@@ -547,9 +547,9 @@ export type BudgetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   memberLimitUsd?: boolean
   version?: boolean
   stopsVersion?: boolean
-  acknowledgedVersion?: boolean
+  toldVersion?: boolean
   limitsVersion?: boolean
-  acknowledgedLimitsVersion?: boolean
+  toldLimitsVersion?: boolean
   allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
@@ -561,9 +561,9 @@ export type BudgetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   memberLimitUsd?: boolean
   version?: boolean
   stopsVersion?: boolean
-  acknowledgedVersion?: boolean
+  toldVersion?: boolean
   limitsVersion?: boolean
-  acknowledgedLimitsVersion?: boolean
+  toldLimitsVersion?: boolean
   allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
@@ -575,13 +575,13 @@ export type BudgetSelectScalar = {
   memberLimitUsd?: boolean
   version?: boolean
   stopsVersion?: boolean
-  acknowledgedVersion?: boolean
+  toldVersion?: boolean
   limitsVersion?: boolean
-  acknowledgedLimitsVersion?: boolean
+  toldLimitsVersion?: boolean
   allowUnpriced?: boolean
 }
 
-export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "acknowledgedVersion" | "limitsVersion" | "acknowledgedLimitsVersion" | "allowUnpriced", ExtArgs["result"]["budget"]>
+export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "toldVersion" | "limitsVersion" | "toldLimitsVersion" | "allowUnpriced", ExtArgs["result"]["budget"]>
 
 export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Budget"
@@ -594,9 +594,9 @@ export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     memberLimitUsd: runtime.Decimal | null
     version: number
     stopsVersion: bigint
-    acknowledgedVersion: bigint
+    toldVersion: bigint
     limitsVersion: bigint
-    acknowledgedLimitsVersion: bigint
+    toldLimitsVersion: bigint
     /**
      * Models without a price may be called although a budget holds.
      */
@@ -1031,9 +1031,9 @@ export interface BudgetFieldRefs {
   readonly memberLimitUsd: Prisma.FieldRef<"Budget", 'Decimal'>
   readonly version: Prisma.FieldRef<"Budget", 'Int'>
   readonly stopsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
-  readonly acknowledgedVersion: Prisma.FieldRef<"Budget", 'BigInt'>
+  readonly toldVersion: Prisma.FieldRef<"Budget", 'BigInt'>
   readonly limitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
-  readonly acknowledgedLimitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
+  readonly toldLimitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
   readonly allowUnpriced: Prisma.FieldRef<"Budget", 'Boolean'>
 }
     

@@ -152,7 +152,7 @@ describe('the images of the apps', { skip: root }, () => {
             for (const one of both) assert.equal(await one.ended, 0, one.output());
             const again = migrate('third');
             assert.equal(await again.ended, 0, again.output());
-            assert.match(again.output(), /the database is at the newest migration/);
+            assert.match(again.output(), /database is at the newest migration/);
             const client = new pg.Client({ connectionString: at(database.ownerUrl) });
             await client.connect();
             const { rows } = await client.query('SELECT migration_name FROM app._prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1');

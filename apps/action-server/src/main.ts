@@ -32,7 +32,7 @@ const { routes, live, close } = createRoutes({
 const server = createHttpServer(routes, live, { token: config.ACTION_SERVER_TOKEN, logger });
 
 server.once('error', (error: NodeJS.ErrnoException) => {
-  logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is taken: stop what uses it, or set PORT` : 'cannot listen');
+  logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is in use: stop the other process, or set PORT` : 'failed to listen');
   process.exit(1);
 });
 server.listen(config.PORT, config.HOST, () => {

@@ -124,7 +124,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     const holdsWork = config.STOP_GRACE_SECONDS > 0 && !activation.untouched && !reads.isFresh();
     await endWork(http, sockets, conversations, warm, holdsWork);
     if (holdsWork) {
-      logger.info({ seconds: config.STOP_GRACE_SECONDS }, 'waiting for the workspace to be kept');
+      logger.info({ seconds: config.STOP_GRACE_SECONDS }, 'waiting for the workspace to be saved');
       // The kubelet does not shorten a grace period that has begun: the sandbox ends by itself.
       const began = performance.now();
       while (!reads.isTaken(began) && performance.now() - began < config.STOP_GRACE_SECONDS * 1_000) await wait(LOOK_MS);

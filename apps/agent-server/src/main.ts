@@ -16,7 +16,7 @@ async function main(): Promise<void> {
     server.stop().then(
       () => process.exit(ENDED_BY[signal]),
       (error: unknown) => {
-        logger.error({ err: error }, 'the stop failed');
+        logger.error({ err: error }, 'stop failed');
         process.exit(1);
       },
     );
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => stop('SIGINT'));
   server = await startAgentServer(loadConfig(process.env));
   const { logger } = server;
-  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a rejection that nobody handled'));
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
 }
 
 main().catch((error: unknown) => {

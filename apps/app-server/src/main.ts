@@ -35,9 +35,9 @@ try {
     [{ name: 'sockets', run: (drainMs) => app.get(RealtimeModule).drain(drainMs) }],
   );
   await app.listen(config.PORT, config.HOST);
-  logger.info({ url: await app.getUrl() }, 'app-server listens');
+  logger.info({ url: await app.getUrl() }, 'app-server listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'app-server could not start');
+  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'app-server failed to start');
   process.exit(1);
 }

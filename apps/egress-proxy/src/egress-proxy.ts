@@ -58,7 +58,7 @@ export async function startEgressProxy(
     { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEAD_MS, requestTimeout: 0, keepAlive: true, keepAliveInitialDelay: 15_000, noDelay: true },
     (request, response) =>
       void serveHttp(gate, request, response, idleMs).catch((err: unknown) => {
-        logger.error({ err }, 'a request failed');
+        logger.error({ err }, 'request failed');
         response.destroy();
       }),
   );
@@ -67,7 +67,7 @@ export async function startEgressProxy(
   server.maxConnections = config.EGRESS_MAX_CONNECTIONS;
   server.on('connect', (request, client, head) => {
     serveTunnel(gate, request, client as Socket, head, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch((err: unknown) => {
-      logger.error({ err }, 'a tunnel failed');
+      logger.error({ err }, 'tunnel failed');
       client.destroy();
     });
   });

@@ -14,11 +14,13 @@ const proxy = await startEgressProxy(config, logger, stop).catch((error: unknown
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   logger.fatal(
     { err: error },
-    taken ? `port ${config.EGRESS_PORT} or ${config.PORT} of ${config.HOST} is taken by another process; set EGRESS_PORT, PORT` : 'egress-proxy did not start',
+    taken
+      ? `port ${config.EGRESS_PORT} or ${config.PORT} of ${config.HOST} is in use by another process; set EGRESS_PORT, PORT`
+      : 'egress-proxy failed to start',
   );
   process.exit(1);
 });
-logger.info({ url: proxy.url, health: proxy.healthUrl }, 'egress-proxy listens');
+logger.info({ url: proxy.url, health: proxy.healthUrl }, 'egress-proxy listening');
 
 stop.onSignals([
   { name: 'lines', withinMs: SETTLE_MS + CLOSE_MS, run: () => proxy.settle(SETTLE_MS) },

@@ -21,9 +21,9 @@ try {
   stop.onSignals([stop.requests(REQUESTS_MS), { name: 'store', withinMs: REQUESTS_MS, run: close }]);
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening');
-  logger.info({ issuer: config.ISSUER_URL }, 'embedded-identity listens');
+  logger.info({ issuer: config.ISSUER_URL }, 'embedded-identity listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'embedded-identity could not start');
+  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'embedded-identity failed to start');
   process.exit(1);
 }

@@ -20,7 +20,7 @@ export async function createIdentityServer(config: Config, logger: Logger, stopp
   const accounts = new Accounts(store);
   await accounts.ensureDemo();
   const provider = createProvider(config, store, accounts);
-  provider.on('server_error', (_ctx, error) => logger.error({ err: error }, 'the provider failed'));
+  provider.on('server_error', (_ctx, error) => logger.error({ err: error }, 'OIDC provider failed'));
   const pages = new SignInPages(provider, accounts, new SecondFactors(store), config);
   const handleOidc = provider.callback();
   const realmPath = new URL(config.ISSUER_URL).pathname;
@@ -41,7 +41,7 @@ export async function createIdentityServer(config: Config, logger: Logger, stopp
         return handleOidc(request, response);
       })
       .catch((error: unknown) => {
-        logger.error({ err: error }, 'a request failed');
+        logger.error({ err: error }, 'request failed');
         if (response.headersSent) response.destroy();
         else response.writeHead(500, { 'content-type': 'text/plain' }).end('Something broke. Try again.\n');
       });

@@ -54,11 +54,14 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     max: DB_CONNECTIONS,
     applicationName: 'llm-gateway',
     queryTimeoutMs: QUERY_TIMEOUT_MS,
-    onError: (err) => logger.warn({ err }, 'a database connection broke'),
+    onError: (err) => logger.warn({ err }, 'database connection failed'),
   });
   const clock = systemClock;
   const ids = createIds(clock);
-  const spool = config.DATA_DIR === undefined ? null : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'ledger spool'));
+  const spool =
+    config.DATA_DIR === undefined
+      ? null
+      : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'failed to use the ledger spool'));
   const ledger: LedgerWriter = new LedgerWriter({
     store: async (entries) => {
       await insertLedgerEntries(pool, entries);
@@ -90,7 +93,9 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     recorded: (replica, seconds) => oldCalls(pool, replica, seconds),
     ledger,
     files:
-      config.DATA_DIR === undefined ? null : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) => logger.error({ err }, 'calls under way on disk')),
+      config.DATA_DIR === undefined
+        ? null
+        : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) => logger.error({ err }, 'failed to use the files of calls under way')),
     replica: () => admitter.replica(),
     whenAway: config.BUDGETS_WHEN_AWAY,
     logger,
@@ -145,7 +150,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   await openCalls.start();
   await admitter.start();
   const address = await app.listen({ host: config.HOST, port: config.PORT });
-  if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
+  if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY set, only the scripted demo model is served');
   return {
     url: address,
     metricsUrl: telemetry.metricsUrl(),

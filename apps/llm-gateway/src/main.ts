@@ -16,9 +16,9 @@ const config = loadConfig(process.env);
 const logger = createLogger('llm-gateway', logSettings(config));
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
 const gateway = await startGateway(config, logger, stop, createGatheringLogger('llm-gateway', logSettings(config))).catch((error: unknown) => {
-  logger.fatal({ err: error }, 'llm-gateway did not start');
+  logger.fatal({ err: error }, 'llm-gateway failed to start');
   process.exit(1);
 });
-logger.info({ url: gateway.url }, 'llm-gateway listens');
+logger.info({ url: gateway.url }, 'llm-gateway listening');
 
 stop.onSignals([stop.requests(CALLS_MS, () => gateway.breakOff()), { name: 'ledger', withinMs: CLOSE_MS, run: () => gateway.close() }]);

@@ -108,7 +108,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     applicationName: `slipway-runtime-api ${options.replicaId}`.slice(0, 63),
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     // The error carries the whole client; its sentence is enough.
-    onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+    onError: (error) => logger.warn({ reason: error.message }, 'database connection failed'),
   });
   const context: PoolContext = {
     db,

@@ -101,11 +101,7 @@ function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, log
   const { EGRESS_PROXY_URL: proxyUrl, EGRESS_SECRET: secret, EGRESS_NO_PROXY: direct, SANDBOX_MAX_AGE_SECONDS: maxAgeSeconds } = config;
   if (proxyUrl !== undefined && secret !== undefined) return { proxyUrl, secret, direct, classes, maxAgeSeconds };
   const cutOff = [...classes].flatMap(([name, egress]) => (isProxied(egress) ? [name] : []));
-  if (cutOff.length > 0)
-    logger.warn(
-      { templates: cutOff },
-      'these templates reach names through egress-proxy, and EGRESS_PROXY_URL is not set: their sandboxes reach as much as class none',
-    );
+  if (cutOff.length > 0) logger.warn({ templates: cutOff }, 'EGRESS_PROXY_URL is not set, sandboxes of these templates reach only what class none reaches');
   return null;
 }
 

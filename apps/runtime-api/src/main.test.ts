@@ -188,6 +188,6 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(1);
-    expect(output).toContain('is taken by another process; set PORT');
+    expect(output).toContain('is in use by another process; set PORT');
   });
 });

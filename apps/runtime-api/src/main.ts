@@ -50,9 +50,9 @@ try {
   );
   await runtimeApi.app.listen(config.PORT, config.HOST);
   runtimeApi.pool.start();
-  logger.info({ url: await runtimeApi.app.getUrl(), replica: config.REPLICA_ID }, 'runtime-api listens');
+  logger.info({ url: await runtimeApi.app.getUrl(), replica: config.REPLICA_ID }, 'runtime-api listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'runtime-api could not start');
+  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'runtime-api failed to start');
   process.exit(1);
 }

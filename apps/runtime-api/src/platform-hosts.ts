@@ -77,9 +77,9 @@ export class PlatformHosts {
       if (best === undefined) return;
       this.known.set(name, best.address);
       if (before !== undefined)
-        this.logger.warn({ host: name, before, address: best.address }, 'a service that sandboxes call has another address: blank sandboxes are made anew');
+        this.logger.warn({ host: name, before, address: best.address }, 'address of a platform host changed, blank sandboxes are replaced');
     } catch (error) {
-      if (before === undefined) this.logger.warn({ err: error, host: name }, 'a host that sandboxes call is not found, none is made without its address');
+      if (before === undefined) this.logger.warn({ err: error, host: name }, 'failed to resolve a platform host, no sandbox is made without its address');
     }
   }
 }

@@ -48,7 +48,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     max: DB_CONNECTIONS,
     applicationName: 'sandbox-gateway',
     queryTimeoutMs: QUERY_TIMEOUT_MS,
-    onError: (err) => logger.warn({ err }, 'a database connection broke'),
+    onError: (err) => logger.warn({ err }, 'database connection failed'),
   });
   const silenceMs = config.SANDBOX_GATEWAY_SILENCE_SECONDS * 1000;
   const tokens = new SandboxTokens(config.SANDBOX_ACCESS_SECRET);
@@ -127,7 +127,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     metricsUrl: telemetry.metricsUrl(),
     drain: async (overMs) => {
       const sockets = await visitors.drain(overMs);
-      logger.info({ sockets }, 'sockets were told to come back elsewhere');
+      logger.info({ sockets }, 'sockets sent away to reconnect elsewhere');
     },
     breakOff: () => visitors.breakOff(),
     close: async () => {

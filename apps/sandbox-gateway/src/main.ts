@@ -12,10 +12,10 @@ const logger = createLogger('sandbox-gateway', logSettings(config));
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
 const gateway = await startGateway(config, logger, stop, () => performance.now()).catch((error: unknown) => {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'sandbox-gateway did not start');
+  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'sandbox-gateway failed to start');
   process.exit(1);
 });
-logger.info({ url: gateway.url }, 'sandbox-gateway listens');
+logger.info({ url: gateway.url }, 'sandbox-gateway listening');
 
 stop.onSignals(
   [stop.requests(REQUESTS_MS, () => gateway.breakOff()), { name: 'gateway', withinMs: CLOSE_MS, run: () => gateway.close() }],

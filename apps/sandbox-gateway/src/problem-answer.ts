@@ -45,7 +45,7 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown, { publicUrl, logg
 
 function problemOf(thrown: unknown, publicUrl: string, logger: Logger): ProblemResponse {
   const problem = toProblem(thrown, { docsUrl: new URL('/docs', publicUrl).href });
-  if (problem.error.code === 'internal.unexpected') logger.error({ err: problem.error, cause: problem.error.more.cause }, 'a request failed');
+  if (problem.error.code === 'internal.unexpected') logger.error({ err: problem.error, cause: problem.error.more.cause }, 'request failed');
   else logger.debug({ code: problem.error.code, cause: problem.error.more.cause }, problem.error.detail);
   return problem;
 }

@@ -22,4 +22,4 @@ installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.
 stop.serve(server.server);
 stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS), flushTraces()]);
 await server.listen({ host: config.HOST, port: config.PORT });
-logger.info({ port: config.PORT }, 'worker takes jobs');
+logger.info({ port: config.PORT }, 'worker ready for jobs');

@@ -92,7 +92,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     url: config.DATABASE_URL,
     max: POOL_SIZE,
     applicationName: 'worker',
-    onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const runs = new SweepRuns(pool);
   if (metrics !== undefined) {

@@ -72,7 +72,7 @@ export class ProviderTokens {
     try {
       return Kept.parse(JSON.parse(this.box.decrypt(row.token, purpose(userId, provider)))).accessToken;
     } catch (error) {
-      this.logger.warn({ err: error, provider }, 'a kept token of a provider cannot be read');
+      this.logger.warn({ err: error, provider }, 'failed to decrypt a stored provider token');
       return null;
     }
   }
@@ -96,7 +96,7 @@ export class ProviderTokens {
         ],
       );
     } catch (error) {
-      this.logger.warn({ err: error, provider }, 'the token of a provider was not taken over; the next sign-in tries again');
+      this.logger.warn({ err: error, provider }, 'provider token not stored, the next sign-in will retry');
     }
   }
 }

@@ -68,6 +68,6 @@ export class SeenSessions {
           seen.map(([, { refusesTracking }]) => refusesTracking),
         ],
       })
-      .catch((error: unknown) => this.logger.warn({ err: error, sessions: seen.length }, 'when sessions were last used could not be written'));
+      .catch((error: unknown) => this.logger.warn({ err: error, sessions: seen.length }, 'failed to write the last uses of sessions'));
   }
 }

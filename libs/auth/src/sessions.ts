@@ -271,7 +271,7 @@ export class Sessions {
     if (stored === null || stored.refreshToken === null) return this.postpone(sessionId);
     const { refreshToken, idToken } = stored;
     const answer = await this.issuer.refresh({ refreshToken, idToken }).catch((error: unknown) => {
-      this.logger.warn({ err: error, sessionId }, 'tokens were not refreshed; the session goes on');
+      this.logger.warn({ err: error, sessionId }, 'failed to refresh tokens, session continues');
       return null;
     });
     if (answer === null) return true;
@@ -307,7 +307,7 @@ export class Sessions {
     try {
       return StoredTokens.parse(JSON.parse(this.box.decrypt(sealed, `session:${sessionId}`)));
     } catch (error) {
-      this.logger.warn({ err: error, sessionId }, 'stored tokens cannot be read');
+      this.logger.warn({ err: error, sessionId }, 'failed to decrypt stored tokens');
       return null;
     }
   }

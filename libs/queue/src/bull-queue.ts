@@ -99,10 +99,10 @@ export class BullQueue implements Queue {
     worker.on('failed', (job, error) => {
       const attempts = job?.attemptsMade ?? 0;
       const line = { err: error, queue: name, job: job?.id, attempts, payload: job?.data as unknown };
-      if (attempts >= MAX_ATTEMPTS) this.logger.error(line, 'job failed for the last time and is dropped');
-      else this.logger.warn(line, 'job failed; it is tried again');
+      if (attempts >= MAX_ATTEMPTS) this.logger.error(line, 'job failed for the last time, dropped');
+      else this.logger.warn(line, 'job failed, will retry');
     });
-    worker.on('stalled', (job) => this.logger.warn({ queue: name, job }, 'job of a dead worker runs again'));
+    worker.on('stalled', (job) => this.logger.warn({ queue: name, job }, 'job of a dead worker started again'));
     // Somebody else may have the job by now: ours ends.
     worker.on('lockRenewalFailed', (jobs) => {
       for (const job of jobs) worker.cancelJob(job, 'the lock was lost');
@@ -110,7 +110,7 @@ export class BullQueue implements Queue {
     // BullMQ remembers a failed first connection for ever; only a new worker connects again.
     worker.waitUntilReady().catch((error: unknown) => {
       if (this.closing !== null) return;
-      this.logger.warn({ err: error, queue: name }, 'queue worker did not connect; trying again');
+      this.logger.warn({ err: error, queue: name }, 'queue worker not connected, will retry');
       setTimeout(() => {
         if (this.closing !== null || this.workers.get(name) !== worker) return;
         worker.close(true).catch(() => {});
@@ -124,7 +124,7 @@ export class BullQueue implements Queue {
     const now = performance.now();
     if (now - this.lastFailureReported < FAILURE_LINE_MS) return;
     this.lastFailureReported = now;
-    this.logger.warn({ reason: error.message, queue: name }, 'the job queue had a failure and goes on by itself');
+    this.logger.warn({ reason: error.message, queue: name }, 'job queue connection failed, will reconnect');
   }
 
   private queueOf(name: QueueName): BullMqQueue {

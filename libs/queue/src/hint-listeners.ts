@@ -29,7 +29,7 @@ export class HintListeners {
     try {
       listener();
     } catch (error) {
-      this.logger.error({ err: error, kind }, 'a hint listener failed');
+      this.logger.error({ err: error, kind }, 'hint listener failed');
     }
   }
 }

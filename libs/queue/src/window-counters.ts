@@ -38,7 +38,7 @@ export class WindowCounters {
           return await countIn(redis, who);
         } catch (error) {
           this.redisAwayUntil = performance.now() + REDIS_PAUSE_MS;
-          this.options.logger.warn({ err: error }, 'Redis does not count; this process counts its own for a while');
+          this.options.logger.warn({ err: error }, 'rate counters in Redis failed, this process counts its own for a while');
         }
       }
       return countIn(memory, who);
@@ -72,6 +72,6 @@ function connect(url: string, logger: Logger): Redis {
     connectTimeout: 5_000,
     retryStrategy: (times) => Math.min(times * 200, 2_000),
   });
-  redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis that counts'));
+  redis.on('error', (error) => logger.debug({ err: error }, 'rate counter connection to Redis failed'));
   return redis;
 }

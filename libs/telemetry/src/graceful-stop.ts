@@ -86,7 +86,7 @@ export class GracefulStop {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (!this.stopping.aborted) return void this.stop(signal, steps, draining);
-        this.#logger.warn({ signal }, 'a second signal: ending at once');
+        this.#logger.warn({ signal }, 'second signal received, ending at once');
         this.#exit(1);
       });
     }
@@ -118,11 +118,11 @@ export class GracefulStop {
       const bound = wait(withinMs, 'late' as const, { signal: over.signal }).catch(() => 'late' as const);
       const outcome = await Promise.race([work.then(() => 'done' as const), bound]);
       work.catch((error: unknown) => {
-        if (outcome === 'late') this.#logger.warn({ err: error, step: name }, 'stop: a step that was late has failed');
+        if (outcome === 'late') this.#logger.warn({ err: error, step: name }, 'stop: late step failed');
       });
       const line = { step: name, elapsed_ms: Math.round(performance.now() - began) };
       if (outcome === 'done') this.#logger.info(line, 'stop: step done');
-      else this.#logger.error({ ...line, within_ms: withinMs }, 'stop: step is late and is not waited for');
+      else this.#logger.error({ ...line, within_ms: withinMs }, 'stop: step exceeded its time and is not awaited');
       return outcome === 'done';
     } catch (error) {
       this.#logger.error({ err: error, step: name }, 'stop: step failed');

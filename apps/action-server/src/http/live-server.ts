@@ -45,12 +45,12 @@ export function serveLive(http: Server, { channels, authorized, logger }: LiveSe
           try {
             channel(connection, url.searchParams);
           } catch (error) {
-            logger.error({ err: error, channel: name }, 'a live channel failed');
+            logger.error({ err: error, channel: name }, 'live channel failed');
             connection.close(1011, 'something broke on our side');
           }
         }),
       (error: unknown) => {
-        logger.error({ err: error }, 'live channels cannot be served');
+        logger.error({ err: error }, 'live channels not served');
         stream.destroy();
       },
     );

@@ -163,7 +163,7 @@ describe('POST /api/init', () => {
         await sandbox.kill('agentServer');
         await sandbox.startAgentServer();
       }
-      await until('the refusal in the log', () => sandbox.lines.some((line) => line.includes('a second claim was refused')));
+      await until('the refusal in the log', () => sandbox.lines.some((line) => line.includes('second claim refused')));
     } finally {
       await sandbox.close();
     }

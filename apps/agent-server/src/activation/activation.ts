@@ -34,7 +34,7 @@ export class Activation {
     private readonly onReady: (env: Readonly<Record<string, string>>, keys: readonly string[]) => void,
   ) {
     if (latch.state.state === 'closed') onReady(latch.state.record.env, []);
-    if (latch.state.state === 'unreadable') logger.error({ slot_id: config.SLOT_ID }, 'the activation record cannot be read: this sandbox takes no claim');
+    if (latch.state.state === 'unreadable') logger.error({ slot_id: config.SLOT_ID }, 'activation record not readable, claims are refused');
   }
 
   state(): InitState {
@@ -129,10 +129,7 @@ export class Activation {
         this.claiming -= 1;
       });
     if (verdict === 'refused') {
-      this.logger.error(
-        { claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org },
-        'a second claim was refused: this sandbox has been activated',
-      );
+      this.logger.error({ claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org }, 'second claim refused, sandbox is activated already');
       throw new SlipwayError('sandbox.already-activated', 'This sandbox was activated by another claim.');
     }
     if (verdict === 'accepted') {

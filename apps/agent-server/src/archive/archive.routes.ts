@@ -62,7 +62,7 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
         // A half must never be kept in place of the whole.
         if (restores.obstacle !== null) throw new SlipwayError('sandbox.archive-broken', restores.obstacle);
         const { stream, skipped } = await parts[part].read(call.signal);
-        if (skipped > 0) logger.warn({ part, skipped }, 'entries that cannot be read, sockets, pipes and devices are left out of the archive');
+        if (skipped > 0) logger.warn({ part, skipped }, 'unreadable entries, sockets, pipes and devices left out of the archive');
         call.response.writeHead(200, { 'content-type': ARCHIVE_CONTENT_TYPE, [ARCHIVE_SKIPPED_HEADER]: skipped });
         await pipeline(stream, call.response);
         deps.reads.note(part);

@@ -34,7 +34,7 @@ describe('a sandbox that is told to end by a drain', () => {
     await sandbox.call('POST', '/api/conversations', { conversation_id: conversation, agent, workspace: { working_dir: sandbox.workspace } });
     await sandbox.call('POST', `/api/conversations/${conversation}/events`, { role: 'user', content: [{ type: 'text', text: 'hello' }], run: false });
     sandbox.agentServer?.kill('SIGTERM');
-    await until('it has put its agents to rest', () => sandbox.lines.some((line) => line.includes('waiting for the workspace to be kept')));
+    await until('it has put its agents to rest', () => sandbox.lines.some((line) => line.includes('waiting for the workspace to be saved')));
     const archives = new Map<string, Buffer<ArrayBuffer>>();
     for (const part of PARTS) {
       const answer = await sandbox.archive('read', part);

@@ -30,8 +30,8 @@ export function agentPorts(options: AgentPortsOptions): AgentPorts {
     ids: { uuid: () => randomUUID() },
     random: Math.random,
     delay: (ms, signal) => wait(ms, undefined, { signal }),
-    onRetry: (failure) => options.logger.warn(failure, 'the model call failed and is tried again'),
-    onFault: (error) => options.logger.error({ err: error }, 'the run ended with a fault'),
+    onRetry: (failure) => options.logger.warn(failure, 'model call failed, will retry'),
+    onFault: (error) => options.logger.error({ err: error }, 'run failed'),
   };
 }
 

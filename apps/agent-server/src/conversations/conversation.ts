@@ -216,7 +216,7 @@ export class Conversation {
     const [ended] = await Promise.all([settledWithin(active.done, INTERRUPT_MS), this.deps.actionServer.interruptTerminal(INTERRUPT_MS)]);
     if (ended) return;
     this.active = undefined;
-    this.deps.logger.error({ conversation_id: this.id }, 'the run did not stop in time and was cut off');
+    this.deps.logger.error({ conversation_id: this.id }, 'run did not stop in time, cut off');
     const errors = interruptedAnswers(this.stamps, this.log.events);
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
     this.rests.tell();
@@ -343,8 +343,8 @@ export class Conversation {
   private startRun(): void {
     if (pendingMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
     this.work(runAgent).then(
-      (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'the run ended'),
-      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the run ended and could not say so in its log'),
+      (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'run ended'),
+      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to append the end of a run to its log'),
     );
   }
 
@@ -403,7 +403,7 @@ export class Conversation {
     if (!this.runAgain || this.fenced || pendingMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
-      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the agent could not go on with a message'),
+      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to start a run for a pending message'),
     );
   }
 

@@ -113,13 +113,13 @@ export class Outbox {
     switch (result.result) {
       case 'acked':
       case 'gap':
-        if (result.result === 'gap') this.options.warn({ acked: result.acked, expected: this.acked }, 'the app asks for events again');
+        if (result.result === 'gap') this.options.warn({ acked: result.acked, expected: this.acked }, 'app-server requested events again');
         this.advance(result.acked - this.options.ackedBefore);
         this.maxEvents = Math.min(MAX_INGEST_EVENTS, this.maxEvents * 2);
         return;
       case 'fenced':
         this.fenced = true;
-        this.options.warn({ detail: result.detail }, 'another sandbox owns this conversation: nothing more is written');
+        this.options.warn({ detail: result.detail }, 'conversation belongs to another sandbox, nothing more is sent');
         this.options.onFenced();
         this.release();
         return;
@@ -130,11 +130,11 @@ export class Outbox {
           this.maxEvents = Math.max(1, Math.floor(batch.length / 2));
           return;
         }
-        this.options.warn({ result, id: batch[0]?.event.id }, 'the app cannot take an event; a note goes in its place');
+        this.options.warn({ result, id: batch[0]?.event.id }, 'event refused by app-server, replaced by a note');
         if (batch[0] !== undefined) this.replace(batch[0]);
         return;
       case 'retry':
-        this.options.warn({ detail: result.detail, pending: this.pending }, 'the app did not take a batch; it is sent again');
+        this.options.warn({ detail: result.detail, pending: this.pending }, 'batch not accepted by app-server, will retry');
     }
   }
 
@@ -156,7 +156,7 @@ export class Outbox {
   private advance(acked: number): void {
     const { log, firstIndex } = this.options;
     if (acked < 0 || acked > log.entries.length - firstIndex) {
-      this.options.warn({ acked, sent: log.entries.length - firstIndex }, 'the app acknowledged what was not sent');
+      this.options.warn({ acked, sent: log.entries.length - firstIndex }, 'app-server acknowledged events that were not sent');
       return;
     }
     if (acked > this.acked) this.unackedBytes -= bytesOf(log.entries.slice(firstIndex + this.acked, firstIndex + acked));

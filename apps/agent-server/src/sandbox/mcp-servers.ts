@@ -82,7 +82,7 @@ export class McpServers implements ComingTools {
       if (this.watch === watch && watch.latest !== undefined) await this.take(watch, watch.latest);
     });
     this.watch = watch;
-    this.follow(watch, first.resolve).catch((error: unknown) => this.deps.logger.error({ err: error }, 'MCP servers are not followed any more'));
+    this.follow(watch, first.resolve).catch((error: unknown) => this.deps.logger.error({ err: error }, 'MCP server status no longer followed'));
   }
 
   async settled(signal: AbortSignal): Promise<void> {
@@ -183,7 +183,7 @@ export class McpServers implements ComingTools {
         if (told.servers.every(({ state }) => state !== 'connecting')) settled();
       } catch (error) {
         if (signal.aborted) return;
-        this.deps.logger.warn({ err: error }, 'the MCP servers cannot be asked for and are asked for again');
+        this.deps.logger.warn({ err: error }, 'failed to read the status of MCP servers, will retry');
         await wait(AGAIN_MS, undefined, { signal }).catch(() => {});
       }
     }

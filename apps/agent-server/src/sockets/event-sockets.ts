@@ -57,7 +57,7 @@ export class EventSockets {
     http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
       stream.on('error', () => stream.destroy());
       this.upgrade(request, stream, head).catch((error: unknown) => {
-        this.logger.error({ err: error }, 'a socket could not be opened');
+        this.logger.error({ err: error }, 'failed to open a socket');
         stream.destroy();
       });
     });
@@ -112,7 +112,7 @@ export class EventSockets {
     } catch (error) {
       if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
       if (error instanceof SlipwayError) return socket.close(1008, error.detail.slice(0, 120));
-      this.logger.error({ err: error }, 'a socket failed');
+      this.logger.error({ err: error }, 'socket failed');
       socket.close(1011, 'something broke on our side');
     } finally {
       take();
@@ -185,7 +185,7 @@ export class EventSockets {
       await conversation.send(withAuthor(caller, parseOrThrow(SendEventRequest, { ...(frame as object), run: true })));
     } catch (error) {
       const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
-      if (known !== error) this.logger.error({ err: error }, 'a message from a socket failed');
+      if (known !== error) this.logger.error({ err: error }, 'failed to handle a message from a socket');
       // Who sends much and reads nothing is not answered.
       if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED_FOR_DELTAS)
         socket.send(
@@ -208,7 +208,7 @@ export class EventSockets {
       for (const subscriber of set) {
         const { socket } = subscriber;
         if (socket.readyState !== socket.OPEN || !subscriber.tooSlow(now)) continue;
-        this.logger.info({ unsent_bytes: socket.bufferedAmount }, 'a subscriber reads too slowly and was told to connect again');
+        this.logger.info({ unsent_bytes: socket.bufferedAmount }, 'slow subscriber disconnected, it may connect again');
         subscriber.close();
         socket.close(CLOSE.busy, 'the client reads too slowly; connect again');
         setTimeout(() => socket.terminate(), PACE_LEAVE_MS).unref();

@@ -28,7 +28,7 @@ export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdow
   onApplicationBootstrap(): void {
     if (!this.mails.sends) return;
     this.timer = setInterval(() => {
-      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'notices of budgets were not mailed; they are at the next look'));
+      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'budget notices not mailed, will retry'));
     }, LOOK_MS);
     this.timer.unref();
   }

@@ -139,7 +139,7 @@ export class ConfirmationService {
       const { mode, floor, fourEyes, version } = known;
       await sandbox.setBrake({ ...settingsOfMode(stricterMode(mode, floor)), brake: { floor, fourEyes }, version, epoch: row.epoch, chosen: true });
     } catch (error) {
-      this.logger.warn({ err: error, conversation_id: id }, 'the agent was not told when to ask by this request; worker tells it');
+      this.logger.warn({ err: error, conversation_id: id }, 'confirmation policy not acknowledged by agent, worker will retry');
     }
   }
 

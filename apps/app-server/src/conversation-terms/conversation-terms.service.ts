@@ -107,7 +107,7 @@ export class ConversationTermsService {
       await inOrg(this.pool, orgId, (client) => markAcknowledged(client, orgId, id, told));
       return true;
     } catch (error) {
-      this.logger.warn({ err: error, conversation_id: id }, 'the agent was not told of its terms by this request; worker tells it');
+      this.logger.warn({ err: error, conversation_id: id }, 'run settings not acknowledged by agent, worker will retry');
       return false;
     }
   }

@@ -44,7 +44,7 @@ export class RunControlService {
         await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.stop', id));
         return;
       } catch (error) {
-        this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the stop; its writing is ended instead');
+        this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not take the stop, its epoch is ended instead');
       }
     }
     await this.change(caller, id, 'conversation.stop', (current) => {
@@ -87,7 +87,7 @@ export class RunControlService {
       () => true,
       (error: unknown) => {
         if (error instanceof SlipwayError && error.code === 'conversation.awaits-confirmation') throw error;
-        this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the resume; a start looks after it');
+        this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not take the resume, a start is queued');
         return false;
       },
     );

@@ -133,7 +133,7 @@ export class WorkspaceService {
       return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id, slot), { ...row, workingDir }) };
     } catch (error) {
       if (!kept || (error instanceof SlipwayError && NOT_AWAY.has(error.code))) throw error;
-      this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what is kept of it is shown');
+      this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not answer for its workspace, the stored snapshot is served');
       return { row, answer: null };
     }
   }

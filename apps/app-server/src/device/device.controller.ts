@@ -77,7 +77,7 @@ export class DeviceController {
         .send(await work());
     } catch (error) {
       if (!(error instanceof DeviceRefusal)) throw error;
-      this.logger.info({ reason: error.code }, 'a device was refused');
+      this.logger.info({ reason: error.code }, 'device authorization refused');
       await refuse(reply, error.code, error.message);
     }
   }

@@ -43,7 +43,7 @@ export class DomainJoin {
         return org.id;
       });
     } catch (error) {
-      this.logger.warn({ err: error, user_id: userId }, 'nobody was joined by their domain');
+      this.logger.warn({ err: error, user_id: userId }, 'failed to join a user by their domain');
       return null;
     }
   }

@@ -87,7 +87,7 @@ export class AccessWatch {
       );
       for (const each of asked) if (!allowed.has(pairOf(each)) && this.watched.delete(each)) each.revoked();
     } catch (error) {
-      this.logger.warn({ err: error }, 'rights of open readers could not be looked at; the next look tries again');
+      this.logger.warn({ err: error }, 'access check of open readers failed, will retry');
     } finally {
       this.checking = false;
     }

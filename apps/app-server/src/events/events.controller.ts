@@ -93,7 +93,7 @@ export class EventsController {
       await streamEvents(reply.raw, hub, cursor, AbortSignal.any([this.hubs.ending, revoked.signal]));
     } catch (error) {
       if (!reply.raw.headersSent) throw error;
-      this.logger.warn({ err: error, conversation_id: id }, 'an event stream ended early; its reader comes back');
+      this.logger.warn({ err: error, conversation_id: id }, 'event stream ended early, its reader will reconnect');
     } finally {
       leaveSeat();
       stopWatch();

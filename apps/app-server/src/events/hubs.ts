@@ -142,7 +142,7 @@ export class Hubs {
       {
         delivered: (seconds) => this.delivery.observe(seconds),
         read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
-        failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'the log could not be read; the next head check tries again'),
+        failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'failed to read the log, will retry at the next head check'),
       },
       this.partials,
       keyOf(orgId, conversationId),
@@ -202,7 +202,7 @@ export class Hubs {
         for (const hub of late) void hub.behind(heads.get(hub.conversationId) ?? 0, performance.now() - (ages.get(hub.conversationId) ?? 0));
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'heads could not be compared; the next check tries again');
+      this.logger.warn({ err: error }, 'head check failed, will retry');
     } finally {
       this.checking = false;
     }

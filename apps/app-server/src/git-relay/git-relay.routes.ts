@@ -104,7 +104,7 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
       const problem = toProblem(fromFastify(thrown), { docsUrl, ...(requestId === undefined ? {} : { requestId }) });
       answered.inc({ outcome: problem.body.code });
       if (problem.status >= 500)
-        logger.warn({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'git could not read a repository');
+        logger.warn({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'git relay failed to read a repository');
       // git asks for a password at 401 and shows the body of none of them; 403 ends it.
       return reply
         .code(problem.status === 401 ? 403 : problem.status)

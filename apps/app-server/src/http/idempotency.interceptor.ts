@@ -60,7 +60,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   /** An answer that cannot be kept is given all the same: the work is done, and only a repetition would suffer. */
   private async keep(owner: KeyOwner, status: number, answer: unknown): Promise<unknown> {
     await inOrg(this.pool, owner.orgId, (client) => storeAnswer(client, owner, status, answer)).catch((error: unknown) =>
-      this.logger.error({ err: error }, 'an idempotent answer was not kept'),
+      this.logger.error({ err: error }, 'failed to store an idempotent answer'),
     );
     return answer;
   }
@@ -69,7 +69,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   private async giveBack(owner: KeyOwner, failure: unknown): Promise<void> {
     const refused = failure instanceof SlipwayError && ERRORS[failure.code].status < 500;
     await inOrg(this.pool, owner.orgId, (client) => (refused ? releaseKey(client, owner) : loosenKey(client, owner))).catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'an idempotency key was not given back'),
+      this.logger.warn({ err: error }, 'failed to release an idempotency key'),
     );
   }
 }

@@ -157,7 +157,7 @@ export class IngestService {
       );
     } catch (error) {
       // The events are stored and will be acknowledged; readers catch up at the next head check.
-      this.logger.error({ err: error, conversation_id: conversationId }, 'readers could not be told of new events');
+      this.logger.error({ err: error, conversation_id: conversationId }, 'failed to send new events to readers, they catch up at the next head check');
     }
   }
 }

@@ -17,7 +17,7 @@ export class Jobs {
   /** The same for a job that is about something else than a conversation, under the key of its outbox row. */
   enqueueAs<Q extends QueueName>(name: Q, key: string, payload: QueuePayload<Q>): void {
     this.queue.add(name, payload, { key }).catch((error: unknown) => {
-      this.logger.warn({ err: error, queue: name, key }, 'a job was not queued; the outbox brings it later');
+      this.logger.warn({ err: error, queue: name, key }, 'job not queued, its outbox job is queued later');
     });
   }
 }

@@ -47,7 +47,7 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Call `nudge` after the commit, or wait five seconds. @returns its id; `null` when no mail is sent here: then it is only logged that it was not. */
   async want(client: PoolClient, orgId: string, mail: { to: string; subject: string; text: string }): Promise<string | null> {
     if (this.mailer === null) {
-      this.logger.info({ org_id: orgId, subject: mail.subject }, 'a mail was not sent: SMTP_URL is not set');
+      this.logger.info({ org_id: orgId, subject: mail.subject }, 'mail not sent: SMTP_URL is not set');
       return null;
     }
     const id = this.ids.uuid();
@@ -86,7 +86,7 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
       for (let due = await claimMails(this.pool, BATCH, CLAIM_SECONDS); due.length > 0 && !this.closed; due = await claimMails(this.pool, BATCH, CLAIM_SECONDS))
         await Promise.all(due.map((mail) => this.send(mail)));
     } catch (error) {
-      this.logger.warn({ err: error }, 'mail was not looked for; it is tried again');
+      this.logger.warn({ err: error }, 'outgoing mail poll failed, will retry');
     } finally {
       this.plan();
     }
@@ -97,14 +97,14 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       text = this.box.decrypt(mail.body ?? Buffer.alloc(0), `mail:${mail.id}`);
     } catch (error) {
-      this.logger.warn({ err: error, mail: mail.id }, 'a mail cannot be read');
+      this.logger.warn({ err: error, mail: mail.id }, 'failed to decrypt a mail');
       return markFailed(this.pool, mail.id, 'The text of the mail cannot be read: the encryption key was changed.', null);
     }
     try {
       await this.mailer?.send({ id: mail.id, to: mail.recipient, subject: mail.subject, text });
     } catch (error) {
       const wait = isRefused(error) ? undefined : AGAIN_SECONDS[mail.attempts - 1];
-      this.logger.warn({ err: error, mail: mail.id, again_seconds: wait ?? null }, 'a mail was not sent');
+      this.logger.warn({ err: error, mail: mail.id, again_seconds: wait ?? null }, 'failed to send a mail');
       return markFailed(this.pool, mail.id, (error as Error).message.slice(0, MAX_ERROR_LENGTH), wait ?? null);
     }
     await markSent(this.pool, mail.id);

@@ -29,12 +29,12 @@ try {
   await migrateQueue(config.DATABASE_OWNER_URL, 'slipway_app');
   logger.info(
     { applied: applied.length, functions: functions.length },
-    applied.length + functions.length === 0 ? 'the database is at the newest migration' : 'the database was brought to the newest migration',
+    applied.length + functions.length === 0 ? 'database is at the newest migration' : 'database migrated to the newest migration',
   );
   process.exit(0);
 } catch (error) {
   // One sentence for who installs: the stack tells them nothing of a Postgres that is not there.
-  if (error instanceof SlipwayError) logger.fatal(`the database was not migrated: ${error.detail}`);
-  else logger.fatal({ err: error }, 'the database was not migrated');
+  if (error instanceof SlipwayError) logger.fatal(`database not migrated: ${error.detail}`);
+  else logger.fatal({ err: error }, 'database not migrated');
   process.exit(1);
 }

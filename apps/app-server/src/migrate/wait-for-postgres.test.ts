@@ -43,9 +43,7 @@ describe('migrations without Postgres', () => {
       const last = (out + err).trim().split('\n').at(-1) ?? '';
       expect(code).toBe(1);
       expect(JSON.parse(last).message).toMatch(
-        new RegExp(
-          `^the database was not migrated: Postgres at ${place} \\(DATABASE_OWNER_URL\\) takes no connection: .+\\. Check host, port, user and password\\.$`,
-        ),
+        new RegExp(`^database not migrated: Postgres at ${place} \\(DATABASE_OWNER_URL\\) takes no connection: .+\\. Check host, port, user and password\\.$`),
       );
       expect(out + err).not.toContain('secret-of-the-owner');
     });

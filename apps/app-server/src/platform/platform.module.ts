@@ -62,7 +62,7 @@ export class PlatformModule implements OnApplicationShutdown {
               max: SQL_CONNECTIONS,
               applicationName: 'app-server sql',
               queryTimeoutMs: QUERY_TIMEOUT_MS,
-              onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+              onError: (error) => logger.warn({ reason: error.message }, 'database connection failed'),
             }),
           ),
       },

@@ -151,7 +151,7 @@ export class RealtimeGateway {
     }
     // Who was being let in meanwhile.
     for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket, 'draining');
-    this.logger.info({ sockets: sockets.length }, 'sockets were told to resume elsewhere');
+    this.logger.info({ sockets: sockets.length }, 'sockets sent away to resume on another replica');
   }
 
   /** Tells whoever is left, and ends every connection. */
@@ -175,7 +175,7 @@ export class RealtimeGateway {
   private tooSlow(socket: Socket): void {
     if (!socket.connected) return;
     this.slow.inc();
-    this.logger.info({ unsent_bytes: backlogOf(socket).bytes }, 'a socket reads too slowly and was told to resume');
+    this.logger.info({ unsent_bytes: backlogOf(socket).bytes }, 'slow socket sent away to resume');
     this.sendAway(socket, 'slow-consumer');
   }
 
@@ -194,12 +194,12 @@ export class RealtimeGateway {
     socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as (value: SubscribeAnswer) => void) : () => {};
       if (tooOften()) return answer({ ok: false, ...TOO_OFTEN });
-      this.subscribe(socket, body, answer).catch((error: unknown) => this.logger.error({ err: error }, 'a subscription broke'));
+      this.subscribe(socket, body, answer).catch((error: unknown) => this.logger.error({ err: error }, 'failed to subscribe a socket'));
     });
     socket.on('confirm', (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as (value: ConfirmAnswer) => void) : () => {};
       if (tooOften()) return answer({ ok: false, ...TOO_OFTEN });
-      this.confirm(socket, body).then(answer, (error: unknown) => this.logger.error({ err: error }, 'an answer to an agent broke'));
+      this.confirm(socket, body).then(answer, (error: unknown) => this.logger.error({ err: error }, 'failed to handle a confirmation from a socket'));
     });
     socket.on('unsubscribe', (body: unknown) => {
       const parsed = Unsubscribe.safeParse(body);
@@ -241,7 +241,7 @@ export class RealtimeGateway {
           socket,
           room,
           reader,
-          (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
+          (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'failed to read the log for a socket, will retry'),
           () => this.tooSlow(socket),
         );
         subscription.stopWatch = this.access.watch(watchedCredential(authenticated), orgId, () => socket.disconnect(true));
@@ -278,7 +278,7 @@ export class RealtimeGateway {
 
   private refusal(error: unknown): { ok: false; code: string; detail: string } {
     const problem = toProblem(storeUnavailable(error) ?? error, { docsUrl: '' });
-    if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'what a socket asked for failed');
+    if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'failed to handle a request of a socket');
     return { ok: false, code: problem.body.code, detail: problem.body.detail };
   }
 
@@ -305,7 +305,7 @@ export class RealtimeGateway {
       this.io,
       hub,
       () => listQueued(this.pool, hub.orgId, hub.conversationId),
-      (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'the inbox could not be read'),
+      (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'failed to read the inbox'),
     );
     this.rooms.set(hub.conversationId, room);
     return room;

@@ -11,7 +11,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 const config = loadRotateKeysConfig(process.env);
 const logger = createLogger('rotate-keys', logSettings(config));
 const open = (url: string) =>
-  createPool({ url, max: 2, applicationName: 'rotate-keys', onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke') });
+  createPool({ url, max: 2, applicationName: 'rotate-keys', onError: (error) => logger.warn({ reason: error.message }, 'database connection failed') });
 try {
   const { unopened, ...report } = await rotateKeys(
     { app: open(config.DATABASE_APP_URL), runtime: open(config.DATABASE_RUNTIME_URL) },
@@ -19,10 +19,10 @@ try {
     systemClock,
     config.ROTATE_DATA_KEYS_OLDER_THAN_DAYS,
   );
-  logger.info(report, 'what is sealed is under the present key');
-  for (const place of unopened) logger.error({ place }, 'no key opens this; it was left as it is');
+  logger.info(report, 'sealed values re-encrypted under the present key');
+  for (const place of unopened) logger.error({ place }, 'no key decrypts this value, left as it is');
   process.exit(unopened.length === 0 ? 0 : 1);
 } catch (error) {
-  logger.fatal({ err: error }, 'the keys were not rotated');
+  logger.fatal({ err: error }, 'key rotation failed');
   process.exit(1);
 }

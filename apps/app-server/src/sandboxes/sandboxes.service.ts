@@ -112,7 +112,7 @@ export class SandboxesService {
     try {
       return { answer: await question(this.runtime), detail: null };
     } catch (error) {
-      this.logger.warn({ err: error }, 'runtime-api does not say what sandboxes there are');
+      this.logger.warn({ err: error }, 'failed to list sandboxes at runtime-api');
       return { answer: null, detail: AWAY };
     }
   }

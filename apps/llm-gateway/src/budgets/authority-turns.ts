@@ -213,7 +213,7 @@ export class AuthorityTurns {
       try {
         await this.options.register();
         const answer = await takeBudgets(this.options.pool, this.options.book.life, turn);
-        if (this.failing !== null) this.options.logger.info('the budgets can be asked again');
+        if (this.failing !== null) this.options.logger.info('budget authority answers again');
         this.failing = null;
         return answer;
       } catch (error) {
@@ -227,7 +227,7 @@ export class AuthorityTurns {
   }
 
   private fail(error: unknown): void {
-    if (this.failing === null) this.options.logger.warn({ err: error }, 'the budgets cannot be asked: calls go by what this replica holds');
+    if (this.failing === null) this.options.logger.warn({ err: error }, 'budget authority unreachable, calls are admitted by what this replica holds');
     this.failing = error;
     for (const call of [...this.waiting]) this.doWithout(call, error);
   }

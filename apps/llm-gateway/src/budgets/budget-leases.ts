@@ -90,7 +90,7 @@ export class BudgetLeases {
     await this.turns.close();
     if (this.registered === null) return;
     await endReplica(this.options.pool, this.book.life).catch((error: unknown) =>
-      this.options.logger.warn({ err: error }, 'what this replica holds stays held until it lapses'),
+      this.options.logger.warn({ err: error }, 'failed to release the budgets of this replica, they lapse later'),
     );
   }
 
@@ -133,7 +133,7 @@ export class BudgetLeases {
   }
 
   private lapse(): void {
-    this.options.logger.error({ replica: this.book.life }, 'what this replica held has lapsed: it was not heard of for too long');
+    this.options.logger.error({ replica: this.book.life }, 'budgets of this replica lapsed: no heartbeat for too long');
     this.book.lapse();
     this.registered = null;
   }
@@ -149,7 +149,7 @@ export class BudgetLeases {
       this.book.sweep(at);
       await reapReplicas(this.options.pool, this.options.holdSeconds);
     } catch (error) {
-      if (!this.closed) this.options.logger.debug({ err: error }, 'no beat');
+      if (!this.closed) this.options.logger.debug({ err: error }, 'heartbeat failed');
     }
   }
 }

@@ -27,8 +27,7 @@ const STORED_AGAIN_MS = 1_000;
 /** Lets calls in by all that limits their key; see `BudgetLeases` and `RateLimits`. */
 export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
   const lives = options.lives === undefined ? null : new FormerLives(options.lives.directory);
-  const diskFails = (error: unknown): void =>
-    options.logger.warn({ err: error }, 'the lives of this replica cannot be kept: what one that is killed holds lapses');
+  const diskFails = (error: unknown): void => options.logger.warn({ err: error }, 'failed to record this process on disk, its budgets lapse if it is killed');
   let began = '';
   const budgets = new BudgetLeases({
     ...options,
@@ -54,7 +53,7 @@ export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
           return await lives?.forget(former).catch(diskFails);
         }
       } catch (error) {
-        options.logger.debug({ err: error }, 'what an earlier life held is not free yet');
+        options.logger.debug({ err: error }, 'budgets of a previous process not released yet, will retry');
       }
       await new Promise((resolve) => setTimeout(resolve, STORED_AGAIN_MS).unref());
     }

@@ -38,7 +38,7 @@ export class GatewayLine {
         },
         lost: (error) => {
           this.listener.listening(false);
-          this.logger.warn({ err: error }, 'the line between replicas broke; until it is back every call near a budget asks the database');
+          this.logger.warn({ err: error }, 'connection between replicas lost, every call near a budget asks the database until it is back');
           resolve();
         },
       });

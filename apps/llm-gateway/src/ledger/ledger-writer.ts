@@ -83,8 +83,8 @@ export class LedgerWriter {
     }
     clearTimeout(this.timer);
     if (this.pending.length === 0) return;
-    if (this.options.spool !== null) return this.options.logger.warn({ entries: this.pending.length }, 'ledger entries wait on disk for the next start');
-    for (const entry of this.pending) this.options.logger.error({ ledger_entry: entry }, 'ledger entry not stored: the process ends');
+    if (this.options.spool !== null) return this.options.logger.warn({ entries: this.pending.length }, 'ledger entries left on disk for the next start');
+    for (const entry of this.pending) this.options.logger.error({ ledger_entry: entry }, 'ledger entry not stored: process ended first');
   }
 
   private schedule(delayMs: number): void {
@@ -119,10 +119,10 @@ export class LedgerWriter {
       this.spilled ||= spilled;
       this.failures += 1;
       if (this.failures === 1 || this.failures % 20 === 0)
-        logger.error({ err: error, entries: this.pending.length, attempts: this.failures }, 'ledger entries wait: the database does not take them');
+        logger.error({ err: error, entries: this.pending.length, attempts: this.failures }, 'ledger entries wait: database does not accept them');
       return false;
     }
-    if (this.failures > 0) logger.info({ attempts: this.failures }, 'ledger entries are stored again');
+    if (this.failures > 0) logger.info({ attempts: this.failures }, 'ledger entries stored again');
     this.failures = 0;
     const removable = this.sealed.splice(0, done);
     await spool?.remove(removable);
@@ -139,7 +139,7 @@ export class LedgerWriter {
         for (const entry of batch) await this.storeBatch([entry]);
         return;
       }
-      this.options.logger.error({ err: error, ledger_entry: batch[0] }, 'ledger entry not stored: the database refuses what it says');
+      this.options.logger.error({ err: error, ledger_entry: batch[0] }, 'ledger entry not stored: database refused its content');
     }
   }
 }

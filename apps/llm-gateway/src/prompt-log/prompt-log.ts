@@ -94,7 +94,7 @@ export class PromptLog {
       while ((await store.sweep(now)).more) if (this.closed) return;
       this.sweptAt = now.getTime();
     } catch (err) {
-      logger.warn({ err }, 'whose prompts are kept could not be read; what was known holds on');
+      logger.warn({ err }, 'failed to read prompt log policies, the last ones hold');
     }
   }
 
@@ -109,7 +109,7 @@ export class PromptLog {
         await store.insert(orgId, { ...entry, asked: text(call.asked), answered: text(call.answered) });
       } catch (err) {
         this.leftOut += 1;
-        logger.warn({ err, left_out: this.leftOut }, 'a call is not in the log of prompts');
+        logger.warn({ err, left_out: this.leftOut }, 'failed to write a call to the prompt log');
       }
     }
   }

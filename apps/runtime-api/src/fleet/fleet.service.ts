@@ -76,7 +76,7 @@ export class FleetService {
         ),
       );
     } catch (error) {
-      this.context.logger.debug({ err: error }, 'the nodes of sandboxes are not known now');
+      this.context.logger.debug({ err: error }, 'failed to read the nodes of sandboxes');
       return new Map();
     }
   }

@@ -28,6 +28,6 @@ export class Arrivals {
     const { counts } = this;
     this.counts = new Map();
     this.timer = undefined;
-    await addArrivals(this.db, counts).catch((error: unknown) => this.logger.debug({ err: error }, 'arrivals were not written'));
+    await addArrivals(this.db, counts).catch((error: unknown) => this.logger.debug({ err: error }, 'failed to write arrivals'));
   }
 }

@@ -41,7 +41,7 @@ export class BlankYield {
       lacking -= doomed;
       given += doomed;
     }
-    if (given > 0) logger.info({ sandboxes: given, pools: starved.map(({ poolId }) => poolId) }, 'blank sandboxes given up for those that wait for room');
+    if (given > 0) logger.info({ sandboxes: given, pools: starved.map(({ poolId }) => poolId) }, 'blank sandboxes removed to make room for waiting claims');
     return given;
   }
 }

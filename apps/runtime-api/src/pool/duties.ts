@@ -58,7 +58,7 @@ export class Duties {
     void task().then(
       () => {
         this.busy.delete(name);
-        if (this.failing.delete(name)) this.logger.info(`${name} works again`);
+        if (this.failing.delete(name)) this.logger.info(`${name} recovered`);
         if (name.includes(' ')) this.whenDone();
       },
       (error: unknown) => {
@@ -74,6 +74,6 @@ export class Duties {
     const reason = error instanceof Error ? error.message : String(error);
     if (this.failing.get(what) === reason) return;
     this.failing.set(what, reason);
-    this.logger.warn({ err: error }, `${what} failed; it is tried again`);
+    this.logger.warn({ err: error }, `${what} failed, will retry`);
   }
 }

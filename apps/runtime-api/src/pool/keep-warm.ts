@@ -44,8 +44,7 @@ export class KeepWarm {
     if (signal.aborted) return 0;
     const silent = health.filter((answer) => answer === 'silent').length;
     const doubtful = silent >= DOUBTFUL && silent * 2 > asked.length;
-    if (doubtful)
-      this.context.logger.warn({ pool_id: this.poolId, silent, asked: asked.length }, 'most warm sandboxes do not answer; none is removed for that');
+    if (doubtful) this.context.logger.warn({ pool_id: this.poolId, silent, asked: asked.length }, 'most warm sandboxes do not answer, none removed');
     let doomed = 0;
     for (const [index, slot] of asked.entries()) doomed += (await this.judge(slot, health[index] ?? 'silent', doubtful)) ? 1 : 0;
     return doomed;

@@ -12,11 +12,11 @@ const RETRY_MS = 1_000;
  * Its signal is aborted when the lock may be lost. For a moment there may be two leaders: what they do is conditional on rows, so that costs nothing but work.
  */
 export async function leadWhile(db: SqlPool, logger: Logger, stop: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const onLost = (error: Error): void => logger.warn({ err: error }, 'the connection that holds the lead of the pool was lost; making it again');
+  const onLost = (error: Error): void => logger.warn({ err: error }, 'pool leadership connection lost, reconnecting');
   const locks = new AdvisoryLocks(new PostgresSession({ ...sessionOf(db, 'lead'), onLost }));
   while (!stop.aborted) {
     await tryToLead(locks, logger, stop, work).catch((error: unknown) => {
-      if (!stop.aborted) logger.warn({ err: error }, 'leading the pool ended; trying again');
+      if (!stop.aborted) logger.warn({ err: error }, 'pool leadership ended, will retry');
     });
     await wait(RETRY_MS, undefined, { signal: stop }).catch(() => {});
   }
@@ -27,7 +27,7 @@ async function tryToLead(locks: AdvisoryLocks, logger: Logger, stop: AbortSignal
   const lock = await locks.tryLock(LOCK_KEY);
   if (lock === null) return;
   try {
-    logger.info('leading the pool');
+    logger.info('pool leadership acquired');
     await work(AbortSignal.any([stop, lock.signal]));
   } finally {
     await lock.release();

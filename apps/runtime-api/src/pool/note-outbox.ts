@@ -58,7 +58,7 @@ export class NoteOutbox {
       );
     } catch (error) {
       if (!signal.aborted)
-        this.context.logger.warn({ err: error, slot_id: note.slotId, claim_id: claimId }, 'a sandbox was not told its owner; it is tried again');
+        this.context.logger.warn({ err: error, slot_id: note.slotId, claim_id: claimId }, 'sandbox owner not recorded in the cluster, will retry');
       return false;
     }
     await this.context.failpoints('note.written');

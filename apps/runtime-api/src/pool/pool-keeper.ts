@@ -188,7 +188,7 @@ export class PoolKeeper {
     this.noted = { problem, at: performance.now() };
     if (before?.problem?.code === problem?.code) return;
     const about = { pool_id: this.pool.poolId, code: problem?.code, held: this.held.size };
-    if (problem !== null) this.context.logger.warn(about, `sandboxes do not come up: ${problem.detail}`);
-    else if (before !== null) this.context.logger.info(about, 'sandboxes come up again');
+    if (problem !== null) this.context.logger.warn(about, `sandboxes fail to start: ${problem.detail}`);
+    else if (before !== null) this.context.logger.info(about, 'sandboxes start again');
   }
 }

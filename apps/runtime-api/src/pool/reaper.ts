@@ -65,7 +65,7 @@ export class Reaper {
     for (const { name, observation } of await this.listed(signal))
       if (observation.state === 'running' && observation.avoid !== undefined) avoided.set(name, observation.avoid);
     const doomed = avoided.size === 0 ? 0 : await doomByName(db, avoided);
-    if (doomed > 0) logger.info({ sandboxes: doomed, reason: avoided.values().next().value }, 'warm sandboxes are taken out of their pools');
+    if (doomed > 0) logger.info({ sandboxes: doomed, reason: avoided.values().next().value }, 'warm sandboxes removed from their pools');
     return doomed;
   }
 
@@ -218,7 +218,7 @@ export class Reaper {
     this.suspects = new Map(orphans.map((sandbox) => [sandbox.uid, sandbox.name]));
     for (const orphan of orphans) {
       if (!before.has(orphan.uid)) continue;
-      logger.warn({ sandbox: orphan.name }, 'a sandbox without a row is removed');
+      logger.warn({ sandbox: orphan.name }, 'sandbox without a row removed');
       await backend.remove(orphan.name, orphan.uid, signal);
     }
   }

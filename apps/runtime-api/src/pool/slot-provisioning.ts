@@ -72,7 +72,7 @@ export async function provisionSlot(context: PoolContext, pool: PoolSpec, slot: 
     const detail = error instanceof SlipwayError ? error.detail : 'the sandbox did not become ready in time';
     // Not doomed: another leader has brought it further.
     if (!(await doomSlot(db, slot.slotId, detail, ['intent', 'provisioning']))) return { result: 'left' };
-    logger.warn({ slot_id: slot.slotId, pool_id: pool.poolId, err: error }, `a sandbox did not start: ${detail}`);
+    logger.warn({ slot_id: slot.slotId, pool_id: pool.poolId, err: error }, `sandbox failed to start: ${detail}`);
     return { result: 'failed', problem: { code: 'sandbox.start-failed', detail } };
   }
 }

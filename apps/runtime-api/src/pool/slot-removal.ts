@@ -22,7 +22,7 @@ export async function removeSandbox(context: PoolContext, slot: Removable, signa
   const { db, failpoints, logger } = context;
   await failpoints('pool.removing');
   const evenUnkept = await mayGiveUp(db, slot.slotId, context.unkept);
-  if (evenUnkept) logger.error({ slot_id: slot.slotId, sandbox: slot.podName }, 'sandbox removed without its workspace: it could not be kept in time');
+  if (evenUnkept) logger.error({ slot_id: slot.slotId, sandbox: slot.podName }, 'sandbox removed without its workspace: not saved in time');
   try {
     const onKept = (bytes: number | null): Promise<void> => noteKept(db, slot.slotId, bytes);
     await within(REMOVE_TIMEOUT_MS, signal, (limit) => context.backend.remove(slot.podName, slot.podUid, limit, { evenUnkept, onKept }));

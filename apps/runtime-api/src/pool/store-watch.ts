@@ -36,7 +36,7 @@ export class StoreWatch {
     } catch (error) {
       if (this.closed.signal.aborted) return;
       this.problem = `Workspaces cannot be kept: ${wordsOf(error)}`;
-      if (before !== this.problem) this.logger.error({ err: error }, 'workspace store failed its probe, paused workspaces are not kept');
+      if (before !== this.problem) this.logger.error({ err: error }, 'workspace store failed its probe, paused workspaces are not saved');
     }
     if (this.closed.signal.aborted) return;
     this.timer = setTimeout(() => void this.probe(), this.problem === null ? PROBE_EVERY_MS : FAILING_EVERY_MS);

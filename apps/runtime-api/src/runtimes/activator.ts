@@ -92,7 +92,7 @@ export class Activator {
     const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);
     await failpoints('claim.activated');
     if (outcome.result === 'owned-by-another') {
-      logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: a sandbox that was just bound belongs to another claim');
+      logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: freshly bound sandbox belongs to another claim');
       return { result: 'failed', reason: 'the sandbox belongs to another claim' };
     }
     if (outcome.result === 'failed') return { ...outcome, isSilent: true };
@@ -119,7 +119,7 @@ export class Activator {
       await backend.attachWorkspace(claim.podName, claim.workspaceRef, signal);
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.more.extensions?.['workspace'] !== 'missing') throw error;
-      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'a workspace is lost; its session goes on with a blank one');
+      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'workspace lost, its session continues with a blank one');
       const detail = 'The workspace of this session was lost; it goes on with a blank one.';
       if (!(await replaceWorkspace(db, orgId, sessionId, claim, detail))) throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
       await failpoints('claim.blank');

@@ -147,7 +147,7 @@ export class Claims {
       if (activated.result === 'active') {
         end();
         const { claimId, slotId, runtimeId } = claim;
-        this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'a session has its sandbox');
+        this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'claim activated');
         const row = {
           sessionId,
           claimId,
@@ -161,7 +161,7 @@ export class Claims {
       }
       attempts += 1;
       this.metrics.claims.inc({ result: 'activation-failed' });
-      this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `a claim could not be activated: ${activated.reason}`);
+      this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `claim activation failed: ${activated.reason}`);
       if (outcome.outcome === 'replay' && claim.claimId !== queuedAs && activated.isSilent === true) {
         // Another request made this claim, and may have answered its caller: only the sandbox's receipt tells, which the reaper reads.
         if (await this.isAlive(orgId, claim, signal))

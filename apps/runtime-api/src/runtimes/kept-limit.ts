@@ -44,7 +44,7 @@ export class KeptLimit {
       this.total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
       this.full = new Map(kept.filter(({ bytes, limit }) => limit > 0 && bytes >= limit).map((each) => [each.orgId, each]));
     } catch (error) {
-      if (!this.closed) this.context.logger.warn({ err: error }, 'what kept workspaces take could not be read, the last answer counts');
+      if (!this.closed) this.context.logger.warn({ err: error }, 'failed to read the size of saved workspaces, the last answer counts');
     }
     if (this.closed) return;
     this.timer = setTimeout(() => void this.look(), this.lookMs);

@@ -65,10 +65,7 @@ export class Restores {
         await releaseClaim(db, orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });
       return activated;
     } catch (error) {
-      logger.warn(
-        { err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId },
-        'a workspace could not be brought back; the session tries again',
-      );
+      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'failed to restore a workspace, session will retry');
       throw error;
     } finally {
       over.abort();

@@ -104,7 +104,7 @@ export class RuntimesService {
       // Otherwise a start has come between: look again.
       if (!ended) continue;
       await this.removeEnded(orgId, row.sessionId);
-      this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `a session is ${status}`);
+      this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `session ${status}`);
       return this.session(orgId, row.sessionId);
     }
     throw new SlipwayError('service.unavailable', 'The session keeps changing.', { retryAfterSeconds: 1 });
@@ -115,7 +115,7 @@ export class RuntimesService {
     try {
       for (const sandbox of await unremovedSandboxes(this.context.db, orgId, sessionId)) await removeSandbox(this.context, sandbox, signal);
     } catch (error) {
-      this.context.logger.warn({ err: error, org_id: orgId }, 'a sandbox was not removed at once; the pool goes on with it');
+      this.context.logger.warn({ err: error, org_id: orgId }, 'failed to remove a sandbox at once, pool will retry');
     }
     this.supply.kick();
   }

@@ -46,7 +46,7 @@ export class WarmSlots {
     wanted: (poolId: string) => void = () => {},
   ) {
     const { db, logger, pools } = context;
-    const onError = (error: unknown): void => logger.warn({ err: error }, 'the stock of leased slots was not kept up; it is tried again');
+    const onError = (error: unknown): void => logger.warn({ err: error }, 'failed to lease slots, will retry');
     this.stocks = new Map(
       pools.map(({ poolId }) => [poolId, new Stock(db, { poolId, replicaId: options.replicaId, leaseSeconds: options.leaseSeconds, onError })]),
     );
@@ -88,7 +88,7 @@ export class WarmSlots {
     await Promise.all([...this.marking.keys()].map((orgId) => this.marked(orgId)));
     await this.renewing;
     await Promise.all([...this.stocks.values()].map((stock) => stock.returnAll())).catch((error: unknown) => {
-      this.context.logger.warn({ err: error }, 'leases were not given back; they end by themselves');
+      this.context.logger.warn({ err: error }, 'failed to release leases, they expire');
     });
   }
 
@@ -150,12 +150,12 @@ export class WarmSlots {
   renew(): Promise<void> {
     this.renewing = this.renewing
       .then(() => this.renewOnce())
-      .catch((error: unknown) => this.context.logger.warn({ err: error }, 'leases were not renewed; they end by themselves'));
+      .catch((error: unknown) => this.context.logger.warn({ err: error }, 'failed to renew leases, they expire unless renewed'));
     return this.renewing;
   }
 
   private noteMarked({ claimId, orgId }: MarkRequest, active: ActiveRuntime | null): void {
-    if (active === null) this.context.logger.info({ claim_id: claimId, org_id: orgId }, 'a claim ended just after it was answered');
+    if (active === null) this.context.logger.info({ claim_id: claimId, org_id: orgId }, 'claim ended right after its answer');
   }
 
   private async markAgain(mark: MarkRequest, error: unknown): Promise<void> {
@@ -169,7 +169,10 @@ export class WarmSlots {
         reason = again;
       }
     }
-    this.context.logger.warn({ err: reason, claim_id: mark.claimId, org_id: mark.orgId }, 'a claim was not marked active; its sandbox says so at the deadline');
+    this.context.logger.warn(
+      { err: reason, claim_id: mark.claimId, org_id: mark.orgId },
+      'failed to mark a claim active, the reaper reads its receipt at the deadline',
+    );
   }
 
   private async bindAll(requests: readonly BindRequest[]): Promise<BindOutcome[]> {

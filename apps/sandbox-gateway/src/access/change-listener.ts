@@ -11,6 +11,6 @@ export function listenForChanges(pool: SqlPool, changed: () => void, logger: Log
     channel: 'slipway_sandbox_access',
     heard: changed,
     opened: changed,
-    lost: (error) => logger.warn({ err: error }, 'the connection that hears of changes was lost; making it again'),
+    lost: (error) => logger.warn({ err: error }, 'change listener connection lost, reconnecting'),
   });
 }

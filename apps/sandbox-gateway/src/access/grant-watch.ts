@@ -134,7 +134,7 @@ export class GrantWatch {
       const known = new Map((await this.options.look(ids)).map((grant) => [grant.id, grant]));
       for (const id of ids) this.learn(id, known.get(id), askedAt);
     } catch (error) {
-      this.options.logger.warn({ err: error }, 'whether access still holds could not be looked at; the next look tries again');
+      this.options.logger.warn({ err: error }, 'access check failed, will retry');
       const now = performance.now();
       for (const [id, entry] of this.entries) if (now - entry.askedAt > this.options.graceMs) this.drop(id, entry, 'unknown');
     }

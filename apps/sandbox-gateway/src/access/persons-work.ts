@@ -115,7 +115,7 @@ export class PersonsWork {
       await this.options.note(uses.map(([id, usedAt]) => [id, (now - usedAt) / 1_000]));
     } catch (error) {
       this.options.failed();
-      this.options.logger.warn({ err: error, accesses: uses.length }, 'the database was not told who works in sandboxes; it is told again');
+      this.options.logger.warn({ err: error, accesses: uses.length }, 'use of sandboxes not recorded, will retry');
       for (const [id, usedAt] of uses) if (now - usedAt < FORGET_MS && !this.pending.has(id)) this.pending.set(id, usedAt);
     }
   }

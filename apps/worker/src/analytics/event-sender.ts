@@ -81,7 +81,7 @@ export class EventSender {
     const wait = result.afterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
     this.failures = Math.min(this.failures + 1, 10);
     this.notBefore = now() + wait;
-    logger.warn({ events: events.length, reason: result.reason, retry_in_ms: wait }, 'analytics events not taken, will retry');
+    logger.warn({ events: events.length, reason: result.reason, retry_in_ms: wait }, 'analytics events refused, will retry');
     return false;
   }
 }

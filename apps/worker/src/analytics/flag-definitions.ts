@@ -51,7 +51,7 @@ export class FlagReader {
     if (found.kind === 'failed') {
       this.pause = Math.min(MAX_ROUNDS, ROUNDS * 2 ** this.refusals) - 1;
       this.refusals += 1;
-      logger.warn({ reason: found.reason, known_since: known?.fetchedAt.toISOString() ?? null }, 'definitions of flags not read, the last ones hold');
+      logger.warn({ reason: found.reason, known_since: known?.fetchedAt.toISOString() ?? null }, 'failed to read flag definitions, the last ones hold');
       return;
     }
     this.refusals = 0;

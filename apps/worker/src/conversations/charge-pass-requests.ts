@@ -25,7 +25,8 @@ export class ChargePassRequests {
           await this.gateway.putChargePass(request, signal);
           return request.sha256;
         } catch (error) {
-          if (!signal.aborted) this.logger.warn({ err: error, conversation_id: request.conversation }, 'charge pass not taken by llm-gateway, will retry');
+          if (!signal.aborted)
+            this.logger.warn({ err: error, conversation_id: request.conversation }, 'charge pass not acknowledged by llm-gateway, will retry');
           return null;
         }
       }),

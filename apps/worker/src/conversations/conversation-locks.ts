@@ -20,7 +20,7 @@ export class ConversationLocks {
     const session = new PostgresSession({
       url: options.databaseUrl,
       applicationName: `${options.applicationName}-locks`,
-      onLost: (error) => options.logger.warn({ err: error }, 'lock connection lost, its jobs begin again'),
+      onLost: (error) => options.logger.warn({ err: error }, 'lock connection lost, its jobs start again'),
     });
     this.locks = new AdvisoryLocks(session, () => new SlipwayError('service.unavailable', 'The lock on the conversation was lost.'));
   }

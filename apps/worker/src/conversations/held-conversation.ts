@@ -61,7 +61,7 @@ export class ConversationHolder {
           await inSpan('conversation job', { parent: row.traceparent }, () => work(conversation));
         } catch (error) {
           if (!(error instanceof LostConversation)) throw error;
-          this.logger.info({ conversation: id }, 'another worker took the conversation over');
+          this.logger.info({ conversation: id }, 'another worker took over the conversation');
         }
       }),
     );

@@ -62,7 +62,7 @@ export class SpendingSweep {
         } catch (error) {
           if (signal.aborted) return;
           this.notBefore.set(id, now + AGAIN_MS);
-          this.logger.warn({ err: error, conversation_id: id }, 'llm-gateway was not told who pays for a conversation; it is told again');
+          this.logger.warn({ err: error, conversation_id: id }, 'budget of a conversation not acknowledged by llm-gateway, will retry');
         }
       }),
     );

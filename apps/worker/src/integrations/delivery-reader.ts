@@ -53,7 +53,7 @@ export class DeliveryReader {
       signal.throwIfAborted();
       if (isRefusedAddress(error)) return final(`${connection.host} is not at a public address, and the operator has not named it.`);
       if (!(error instanceof ProviderRefusal)) throw error;
-      this.logger.warn({ connection_id: connection.id, delivery_id: stored.id, err: error }, 'a provider did not confirm a delivery');
+      this.logger.warn({ connection_id: connection.id, delivery_id: stored.id, err: error }, 'provider did not confirm a delivery');
       return this.refused(stored, opened?.tokenId ?? null, error);
     }
   }

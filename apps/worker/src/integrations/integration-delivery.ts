@@ -115,7 +115,7 @@ export class IntegrationDelivery {
     if (performed.changed)
       await this.refresh(orgId, connection.id).catch((error: unknown) =>
         // The sweep of installations asks again.
-        this.logger.warn({ connection_id: connection.id, err: error }, 'failed to ask a provider about the installation of an app'),
+        this.logger.warn({ connection_id: connection.id, err: error }, 'failed to read the installation of an app'),
       );
     for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
     return null;

@@ -50,7 +50,7 @@ export class ThreadReader {
       return { said: others, authorities, incomplete: more ? 'it is too long' : null };
     } catch (error) {
       signal.throwIfAborted();
-      this.logger.warn({ connection_id: connection.id, err: error }, 'the rest of a thread was not read');
+      this.logger.warn({ connection_id: connection.id, err: error }, 'failed to read the earlier messages of a thread');
       return incompleteContext(
         error instanceof ProviderRefusal && error.kind === 'limited' ? 'the provider limits our calls' : 'the provider did not answer as it should',
       );

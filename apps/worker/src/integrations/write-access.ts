@@ -68,7 +68,7 @@ export class ProviderAccess {
     const place = { connection_id: connection.id, provider: connection.provider };
     if (isRefusedAddress(error))
       return unknown(`${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
-    this.logger.warn({ ...place, err: error }, 'a provider did not say who may write');
+    this.logger.warn({ ...place, err: error }, 'failed to read write access at a provider');
     // What the name of a repository or the address of the connection cannot be is no call at all.
     if (!(error instanceof ProviderRefusal)) return unknown(error instanceof Error ? error.message : null);
     switch (error.kind) {
@@ -78,7 +78,7 @@ export class ProviderAccess {
         return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
       case 'credential':
         if (tokenId !== null && (await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN)))
-          this.logger.warn(place, 'the access token of a connection is refused');
+          this.logger.warn(place, 'access token of a connection refused');
         return unknown(BAD_TOKEN);
       case 'forbidden':
         return unknown('The access token may not see who may write there: it needs the rights of an administrator of the repository.');

@@ -27,7 +27,7 @@ export class OrgBrake {
       wanted += ids.length;
       after = ids.length < BATCH ? null : (ids.at(-1) ?? null);
     } while (after !== null);
-    this.logger.info({ org_id: orgId, wanted }, 'agents that run are told when to ask');
+    this.logger.info({ org_id: orgId, wanted }, 'confirmation policy queued for running agents');
     // A change that was made since keeps its own outbox job.
     if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }

@@ -50,7 +50,7 @@ export class OrgDeletion {
       conversations += ids.length;
     }
     for (const table of tables.filter(({ name }) => name !== LOG)) await this.empty(orgId, table, null, signal);
-    if (await deleteOrgRow(this.pool, orgId)) this.logger.info({ org_id: orgId, conversations }, 'an organization was deleted');
+    if (await deleteOrgRow(this.pool, orgId)) this.logger.info({ org_id: orgId, conversations }, 'organization deleted');
   }
 
   private async deleteConversation(orgId: string, id: string, tables: readonly TenantTable[], signal: AbortSignal): Promise<void> {

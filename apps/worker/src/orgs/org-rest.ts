@@ -49,7 +49,7 @@ export class OrgRest {
       for (const id of ids) await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });
       paused += ids.length;
     }
-    this.logger.info({ org_id: orgId, user_id: createdBy, paused }, 'what ran is being paused');
+    this.logger.info({ org_id: orgId, user_id: createdBy, paused }, 'running conversations queued for pause');
     if (job === null) return;
     if (job.ageMs >= SETTLED_MS) return deleteOutboxJob(this.pool, orgId, job.id);
     await this.queue.add(name, payload, { key, delayMs: Math.ceil(SETTLED_MS - job.ageMs) });

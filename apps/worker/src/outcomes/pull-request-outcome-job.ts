@@ -61,7 +61,7 @@ export class PullRequestOutcomeJob {
     } catch (error) {
       signal.throwIfAborted();
       const outcome = outcomeOf(error, host);
-      this.logger.warn({ org_id: orgId, pull_request_outcome: id, err: error }, 'outcome of a pull request not read, will retry');
+      this.logger.warn({ org_id: orgId, pull_request_outcome: id, err: error }, 'failed to read the outcome of a pull request, will retry');
       const text = outcome instanceof Later ? outcome.message : outcome.detail;
       await this.again(row, outcome instanceof Later ? { at: outcome.at } : null, text);
     }

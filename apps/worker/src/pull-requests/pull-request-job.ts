@@ -132,7 +132,7 @@ export class PullRequestJob {
     let change = done;
     let waitMs: number | null = null;
     const outcome = outcomeOf(error, host);
-    this.logger.warn({ pull_request: row.id, conversation_id: row.conversationId, err: error }, 'pull request not brought to what is wanted');
+    this.logger.warn({ pull_request: row.id, conversation_id: row.conversationId, err: error }, 'failed to update a pull request');
     const now = { ...row, ...change };
     if (outcome instanceof Later && wants(now) && this.clock.now().getTime() - askedAt(now) < GIVE_UP_MS) {
       waitMs = Math.max(outcome.at === null ? AGAIN_MS : outcome.at.getTime() - this.clock.now().getTime(), 1_000);

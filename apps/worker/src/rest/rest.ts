@@ -48,7 +48,7 @@ export class Rest {
       const session = await this.runtime.session(held.orgId, held.id, held.signal);
       const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
       await this.record(held, interrupted);
-      this.logger.info({ interrupted }, 'the conversation is at rest');
+      this.logger.info({ interrupted }, 'conversation paused');
       // The outbox job stays until the files are kept or lost: the sweep brings it back within seconds.
       if (session !== null && !(await this.recordWorkspace(held)) && held.row.desired === 'rest') return;
     }

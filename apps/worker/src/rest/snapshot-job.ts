@@ -39,7 +39,7 @@ export class SnapshotJob {
       await this.snapshots.take(row.orgId, row.id, agent, { directory: row.workingDir, base: row.baseCommit }, signal);
     } catch (error) {
       if (!(error instanceof SlipwayError) || ERRORS[error.code].retry !== 'never') throw error;
-      this.logger.warn({ err: error, conversation_id: row.id }, 'the workspace could not be looked at');
+      this.logger.warn({ err: error, conversation_id: row.id }, 'failed to snapshot the workspace');
     }
   }
 }

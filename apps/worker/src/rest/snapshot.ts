@@ -23,7 +23,7 @@ export class Snapshots {
       const changes = await agent.changes(workspace.directory, workspace.base, signal, room);
       const patch = await this.patch(agent, workspace, signal, room);
       if (await saveSnapshot(this.pool, orgId, id, { changes: changes.map(toFileChange), patch }, 'ending')) return;
-      this.logger.warn({ org_id: orgId, conversation_id: id, bytes: patch.length }, 'storage of the organization is full, changes not kept');
+      this.logger.warn({ org_id: orgId, conversation_id: id, bytes: patch.length }, 'storage of the organization is full, changes not stored');
       await saveSnapshot(this.pool, orgId, id, { changes: [], patch: NOT_KEPT }, 'platform');
     });
   }
@@ -39,7 +39,7 @@ export class Snapshots {
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.code !== 'request.too-large') throw error;
     }
-    this.logger.warn({ limit: ANSWER_BYTES.patch }, 'the changes are too large to keep as a patch');
+    this.logger.warn({ limit: ANSWER_BYTES.patch }, 'changes too large to store as a patch');
     return '# The changes are larger than 8 MiB. Resume the conversation to read them from its sandbox.\n';
   }
 }

@@ -34,7 +34,7 @@ export class Room {
       return { paused, lacking };
     });
     for (const id of paused) {
-      this.logger.info({ conversation_id: id, org_id: orgId }, 'idle sandbox paused for a start that waits');
+      this.logger.info({ conversation_id: id, org_id: orgId }, 'idle sandbox paused to make room for a waiting start');
       await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });
     }
     return lacking <= 0 || paused.length > 0;

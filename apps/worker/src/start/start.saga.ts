@@ -90,7 +90,7 @@ export class StartSaga {
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
       await this.models.apply(held, agent, held.signal);
       const delivered = await this.delivery.deliver(held, agent, held.signal);
-      this.logger.info({ delivered }, 'the inbox was handed over');
+      this.logger.info({ delivered }, 'inbox delivered');
       return true;
     } catch (error) {
       if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
@@ -103,7 +103,7 @@ export class StartSaga {
   /** A sandbox that was lost under a conversation with nothing to do is not replaced: those at work need the room, and the next message asks for one. */
   private async restsWithoutSandbox(held: HeldConversation): Promise<boolean> {
     if (held.row.startStatus !== 'READY' || !(await restIfIdle(this.pool, held, this.ids.uuid()))) return false;
-    this.logger.info({ execution_status: held.row.executionStatus }, 'an idle conversation lost its sandbox; the next message starts another');
+    this.logger.info({ execution_status: held.row.executionStatus }, 'idle conversation lost its sandbox, the next message starts another');
     await held.refresh();
     return true;
   }
@@ -115,13 +115,13 @@ export class StartSaga {
     try {
       if (!goesOn) await this.beginAttempt(held, attempt);
       await this.watched(held, attempt, (signal) => this.steps.run(held, attempt, signal));
-      this.logger.info({ attempt: held.row.attempt, epoch: held.row.epoch }, 'the conversation is ready');
+      this.logger.info({ attempt: held.row.attempt, epoch: held.row.epoch }, 'conversation ready');
       return { kind: 'ready' };
     } catch (error) {
       if (error instanceof LostConversation || held.signal.aborted) throw error;
       if (error instanceof NoLongerWanted) return { kind: 'rest' };
       const failure = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The start broke on our side.', { cause: error });
-      this.logger.warn({ err: failure, code: failure.code, attempt: held.row.attempt }, 'a start step failed');
+      this.logger.warn({ err: failure, code: failure.code, attempt: held.row.attempt }, 'start step failed');
       return this.afterFailure(held, attempt, failure);
     }
   }
@@ -199,7 +199,7 @@ export class StartSaga {
       await (baseCommit === null ? this.runtime.stop(held.orgId, runtimeId, signal) : this.runtime.pause(held.orgId, runtimeId, signal));
       await held.write(() => ({ events: [], columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null } }));
     } catch (error) {
-      this.logger.warn({ err: error }, 'the sandbox of a failed start was not given back; the sweep tries again');
+      this.logger.warn({ err: error }, 'sandbox of a failed start not released, sweep will retry');
     }
   }
 

@@ -156,7 +156,7 @@ export class Sweeps {
   /** An outbox job that is not what its queue takes would never be done: it says so each time, and stands in nobody's way. */
   private async addJob<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
     const known = QUEUES[name].safeParse(payload);
-    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'an outbox job has an unknown form');
+    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'outbox job has an unknown form');
     await this.queue.add(name, known.data as QueuePayload<Q>, { key, delayMs: UNHURRIED_MS });
   }
 

@@ -101,7 +101,7 @@ export class TraceExport {
     if (part?.isTooLong === true) part = await readEndedTurns(this.options, unexported, MAX_TURN_SPANS, signal);
     if (part === null) return;
     const { trace, turns, upto } = part;
-    if (part.isTooLong) logger.warn({ org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS }, 'a turn is too long to be exported as a trace');
+    if (part.isTooLong) logger.warn({ org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS }, 'turn too long to be exported as a trace');
     const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
     for (let at = 0; at < spans.length; at += BATCH) {
       const batch = spans.slice(at, at + BATCH);

@@ -92,10 +92,7 @@ export class UsageSweep {
       const after = await ledgerPosition(this.pool);
       const page = await this.gateway.ledger(after, signal);
       if (page.upto < after) {
-        this.logger.error(
-          { after, upto: page.upto },
-          'the ledger ends before the position that it was counted to: was a backup of one database alone restored?',
-        );
+        this.logger.error({ after, upto: page.upto }, 'ledger ends before the counted position: was one database alone restored from a backup?');
         break;
       }
       if (page.upto > after && (await foldLedger(this.pool, after, page))) for (const { org } of page.rows) spent.add(org);
@@ -111,13 +108,13 @@ export class UsageSweep {
     const { version, limits } = await limitsOf(this.pool, orgId);
     await this.gateway.replaceLimits(orgId, limits, signal);
     await markLimitsAcknowledged(this.pool, orgId, version);
-    this.logger.info({ org_id: orgId, overrides: limits.overrides.length }, 'the gateway knows what may be spent');
+    this.logger.info({ org_id: orgId, overrides: limits.overrides.length }, 'limits acknowledged by llm-gateway');
   }
 
   private async tell(orgId: string, signal: AbortSignal): Promise<void> {
     const { version, stops } = await stopsOf(this.pool, orgId);
     await this.gateway.replaceBudgetStops(orgId, stops, signal);
     await markAcknowledged(this.pool, orgId, version);
-    this.logger.info({ org_id: orgId, stopped: stops.length }, 'the gateway knows whose budget is spent');
+    this.logger.info({ org_id: orgId, stopped: stops.length }, 'spent budgets acknowledged by llm-gateway');
   }
 }

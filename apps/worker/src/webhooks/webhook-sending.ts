@@ -64,7 +64,7 @@ export class WebhookSending {
       const reason = endOf(message, sent, now);
       return reason !== null && (await endWebhook(client, orgId, message.webhookId, reason, this.ids.uuid()));
     });
-    if (ended) this.logger.warn({ webhook_id: message.webhookId, org_id: orgId }, 'a webhook takes nothing and is not called any more');
+    if (ended) this.logger.warn({ webhook_id: message.webhookId, org_id: orgId }, 'webhook disabled, its target accepts nothing');
     return attempt.nextAt === null ? null : attempt.nextAt.getTime() - now.getTime();
   }
 

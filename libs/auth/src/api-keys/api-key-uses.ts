@@ -64,7 +64,7 @@ export class ApiKeyUses {
     try {
       await this.pool.query({ name: 'note-api-key-uses', text: 'SELECT app.note_api_key_uses($1::jsonb)', values: [JSON.stringify(uses)] });
     } catch (error) {
-      this.logger.warn({ err: error, keys: uses.length }, 'the last uses of API keys could not be written; the next write tries again');
+      this.logger.warn({ err: error, keys: uses.length }, 'failed to write the last uses of API keys, will retry');
       for (const [keyId, use] of due) {
         if (!this.pending.has(keyId)) this.pending.set(keyId, use);
         this.writtenAt.delete(keyId);

@@ -31,7 +31,7 @@ export async function openPostgresBackend(options: { databaseUrl: string; applic
   // Every queue and every worker of BullMQ adds a listener of its own to the pool that they share: no leak.
   pool.setMaxListeners(0);
   // Idle or in use, and more than once; without a listener that would end the process.
-  pool.on('connect', (client) => client.once('error', (error) => options.logger.warn({ err: error }, 'a queue connection was lost')).on('error', () => {}));
+  pool.on('connect', (client) => client.once('error', (error) => options.logger.warn({ err: error }, 'queue connection lost')).on('error', () => {}));
   pool.on('error', () => {});
   endSilent(pool, QUERY_TIMEOUT_MS);
   try {

@@ -34,7 +34,7 @@ export class PostgresHintBus implements HintBus {
         this.listeners.opened();
         if (!this.sending) void this.flush();
       },
-      lost: (error) => logger.warn({ err: error }, 'the hint connection was lost; making it again'),
+      lost: (error) => logger.warn({ err: error }, 'hint connection lost, reconnecting'),
     });
   }
 

@@ -20,7 +20,7 @@ export function connectRedis(url: string, logger: Logger): Redis {
     told = false;
   });
   redis.on('error', (error: Error) => {
-    if (!told) logger.warn({ reason: error.message }, 'Redis does not answer; trying again');
+    if (!told) logger.warn({ reason: error.message }, 'Redis does not answer, will retry');
     told = true;
   });
   return redis;

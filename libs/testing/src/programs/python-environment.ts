@@ -36,7 +36,7 @@ export async function pythonEnvironment(options: PythonEnvironmentOptions): Prom
   const python = await findPython(options.oldest ?? OLDEST);
   if (python === null)
     return { missing: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
-  const release = await takeBuildLock(`${folder}.lock`, (pid) => console.error(`${options.name}: process ${pid} is installing it; waiting for it`));
+  const release = await takeBuildLock(`${folder}.lock`, (pid) => console.error(`${options.name}: waiting for process ${pid}, which is installing it`));
   try {
     return (await isWhole(folder, found)) ? found : await install(python, folder, found, options);
   } finally {

@@ -253,7 +253,7 @@ export class AuthorizationsService {
     try {
       await oauth.revoke?.({ baseUrl, app, tokens }, this.connect);
     } catch {
-      this.logger.warn({ provider: connection.provider, host: connection.host }, 'failed to revoke tokens of an authorization that came to nothing');
+      this.logger.warn({ provider: connection.provider, host: connection.host }, 'failed to revoke tokens of an abandoned authorization');
     }
   }
 

@@ -67,7 +67,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
       throw new SlipwayError('delivery.refused', 'The delivery is not believed.');
     }
     taken.inc({ provider: provider.id, outcome: outcome.outcome });
-    if (outcome.outcome === 'unclaimed') logger.info({ provider: provider.id }, 'delivery of an account that no organization has claimed');
+    if (outcome.outcome === 'unclaimed') logger.info({ provider: provider.id }, 'delivery for an account that no organization has claimed');
     if (outcome.outcome === 'challenge') return reply.code(200).type('text/plain; charset=utf-8').send(outcome.answer);
     if (outcome.outcome === 'suggested') return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(outcome.answer));
     return reply.code(200).send();
@@ -80,7 +80,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
     scope.setErrorHandler((thrown, _request, reply) => {
       const requestId = currentContext()?.requestId;
       const problem = toProblem(fromFastify(thrown), { docsUrl, ...(requestId === undefined ? {} : { requestId }) });
-      if (problem.status >= 500) logger.error({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'failed to take a delivery');
+      if (problem.status >= 500) logger.error({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'failed to accept a delivery');
       return reply.code(problem.status).headers(problem.headers).type('application/problem+json').send(problem.body);
     });
     scope.post('/api/integration/:service/events', take);

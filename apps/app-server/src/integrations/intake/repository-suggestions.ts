@@ -30,7 +30,7 @@ export class RepositorySuggestions {
     const listed = this.repositories.list(caller, { query: typed, limit: MAX_OPTIONS }).then(
       ({ data }) => data.map(({ connectionId, fullName }) => ({ label: fullName, value: `${connectionId.slice(0, 8)} ${fullName}` })),
       (error: unknown) => {
-        this.logger.warn({ err: error, connection_id: connection.id }, 'repositories were not suggested');
+        this.logger.warn({ err: error, connection_id: connection.id }, 'failed to list repositories for suggestions');
         return [];
       },
     );

@@ -56,7 +56,7 @@ export class SocketsService {
       if (this.closed) return;
       this.timer = setTimeout(() => {
         this.running = this.round(intake)
-          .catch((error: unknown) => this.logger.warn({ err: error }, 'sockets to providers not looked after, will retry'))
+          .catch((error: unknown) => this.logger.warn({ err: error }, 'provider sockets not checked, will retry'))
           .finally(next);
       }, EVERY_MS);
       this.timer.unref();
@@ -81,7 +81,7 @@ export class SocketsService {
       new PostgresSession({
         url: this.config.DATABASE_URL,
         applicationName: 'app-server-sockets',
-        onLost: (error) => this.logger.warn({ err: error }, 'lock connection lost, sockets are given up'),
+        onLost: (error) => this.logger.warn({ err: error }, 'lock connection lost, sockets released'),
       }),
     );
     for (const connection of wanted.values()) {
@@ -100,7 +100,7 @@ export class SocketsService {
     try {
       token = await this.envelope.open(orgId, secret, integrationSecretContext({ id: secret.id, connectionId: id, kind: 'webhook' }));
     } catch (error) {
-      this.logger.error({ err: error, connection_id: id }, 'the token of a socket cannot be opened');
+      this.logger.error({ err: error, connection_id: id }, 'failed to decrypt the token of a socket');
       return lock.release();
     }
     const session = new SocketSession({
@@ -112,7 +112,7 @@ export class SocketsService {
       open: () => this.open(access, connection, token),
       onReady: () => noteReady(this.pool, connection, REFUSED),
       onRefused: () => noteRefused(this.pool, connection, REFUSED),
-      onLost: (error) => this.logger.warn({ err: error, connection_id: id }, 'a delivery of a socket was not kept and not acknowledged'),
+      onLost: (error) => this.logger.warn({ err: error, connection_id: id }, 'socket delivery neither stored nor acknowledged'),
       deliver: async (body) => {
         // Without the lock another replica has the socket of this connection by now: what comes here comes there again.
         lock.signal.throwIfAborted();

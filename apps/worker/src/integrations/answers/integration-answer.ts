@@ -274,7 +274,7 @@ export class IntegrationAnswer {
       const failure = failureOf(error, row.connection.host, row.kind);
       if (failure === null) throw error;
       if (failure.kind === 'credential' && opened !== null && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
-        this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
+        this.logger.warn({ connection_id: row.connection.id }, 'access token of a connection refused');
       if (failure.kind === 'gone' && row.externalId !== null && row.kind !== 'reply')
         await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
       return this.failed(orgId, plan, failure);
@@ -360,8 +360,8 @@ export class IntegrationAnswer {
       if (failure.kind === 'later' && failure.limited) await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));
     });
     const fields = { answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final };
-    if (row.kind === 'status') this.logger.debug(fields, 'a status was not shown');
-    else this.logger.warn(fields, 'a thread was not answered');
+    if (row.kind === 'status') this.logger.debug(fields, 'failed to show a status');
+    else this.logger.warn(fields, 'failed to answer a thread');
     return { waitMs: final ? null : waitMs };
   }
 }

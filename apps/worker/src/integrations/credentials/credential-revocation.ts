@@ -51,7 +51,7 @@ export class CredentialRevocation {
       const wait = WAITS_MS[row.attempts];
       this.logger.warn(
         { ...place, ...told, attempts: row.attempts + 1 },
-        wait === undefined ? 'tokens were not revoked and are left to end' : 'tokens not revoked, will retry',
+        wait === undefined ? 'tokens not revoked, left to expire' : 'tokens not revoked, will retry',
       );
       if (wait === undefined) return null;
       await inOrg(this.pool, orgId, (client) => countAttempt(client, orgId, row.id));

@@ -83,7 +83,7 @@ export class CredentialSweep {
   /** What comes of it is said and kept by the source. */
   private async renew({ orgId, connection, secret }: DueCredential): Promise<void> {
     await this.options.credentials.of(orgId, connection, secret, { renew: true }).catch((error: unknown) => {
-      if (!(error instanceof ProviderRefusal)) this.options.logger.error({ connection_id: connection.id, err: error }, 'an authorization was not renewed');
+      if (!(error instanceof ProviderRefusal)) this.options.logger.error({ connection_id: connection.id, err: error }, 'failed to renew an authorization');
     });
   }
 
@@ -102,7 +102,7 @@ export class CredentialSweep {
       signal.throwIfAborted();
       const ended = error instanceof ProviderRefusal && error.kind === 'credential';
       if (ended && (await needAttention(pool, orgId, connection.id, secret.id, BAD_TOKEN)))
-        logger.warn({ connection_id: connection.id, provider: connection.provider }, 'the access token of a connection is refused');
+        logger.warn({ connection_id: connection.id, provider: connection.provider }, 'access token of a connection refused');
       await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, later, null));
     }
   }
@@ -128,7 +128,7 @@ export class CredentialSweep {
       at = new Date(now.getTime() - HOOKS_MS + RETRY_MS);
       const why = error instanceof ProviderRefusal ? `${error.kind}${error.status === null ? '' : ` (${error.status})`}` : 'an unexpected failure';
       state = { ...before, problem: `${connection.host} did not keep the webhooks: ${why}.` };
-      this.options.logger.warn({ connection_id: connection.id, provider: connection.provider, why }, 'webhooks of an app not kept, will retry');
+      this.options.logger.warn({ connection_id: connection.id, provider: connection.provider, why }, 'webhooks of an app not stored, will retry');
     }
     await inOrg(pool, orgId, (client) => noteHooks(client, orgId, connection.id, at, state));
   }

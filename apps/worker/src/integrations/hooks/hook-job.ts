@@ -49,7 +49,7 @@ export class HookJob {
       }
       await inOrg(this.pool, orgId, (client) => noteHook(client, orgId, found.hook, this.clock.now(), outcome));
       if (outcome.state !== found.hook.state)
-        this.logger.info({ connection_id: found.connection.id, hook: hookId, state: outcome.state }, 'state of a webhook changed');
+        this.logger.info({ connection_id: found.connection.id, hook: hookId, state: outcome.state }, 'webhook state changed');
     }
     // What was asked for meanwhile has another row.
     if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
@@ -83,7 +83,7 @@ export class HookJob {
       signal.throwIfAborted();
       const { waitMs, ...outcome } = outcomeOf(error, connection.host, this.clock.now());
       if (error instanceof ProviderRefusal && error.kind === 'credential') await needAttention(this.pool, orgId, connection.id, opened.tokenId, BAD_TOKEN);
-      this.logger.warn({ connection_id: connection.id, hook: hook.id, err: error }, 'failed to make a webhook');
+      this.logger.warn({ connection_id: connection.id, hook: hook.id, err: error }, 'failed to create a webhook');
       return { ...outcome, waitMs };
     }
   }

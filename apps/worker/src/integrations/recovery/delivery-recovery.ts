@@ -42,10 +42,7 @@ export class DeliveryRecovery {
         until = await this.recover(orgId, found, source, now, signal);
       } catch (error) {
         if (!(error instanceof ProviderRefusal)) throw error;
-        this.logger.warn(
-          { connection_id: connectionId, hook: source.hook?.id, kind: error.kind, status: error.status },
-          'failed to look for missed deliveries',
-        );
+        this.logger.warn({ connection_id: connectionId, hook: source.hook?.id, kind: error.kind, status: error.status }, 'failed to list missed deliveries');
         await noteRecovered(this.pool, orgId, connectionId, source, { until: null, now });
         // Its limits and its absence are the connection's, not the source's.
         if (error.kind === 'limited' || error.kind === 'unavailable' || error.kind === 'credential') return;
@@ -63,7 +60,7 @@ export class DeliveryRecovery {
     const { missed, whole } = await (platform
       ? this.ofPlatform(connection.provider, deliveries, source.until, now)
       : missedSince(deliveries, source.until, now));
-    if (!whole) this.logger.warn({ connection_id: connection.id }, 'a provider has more deliveries than are looked through');
+    if (!whole) this.logger.warn({ connection_id: connection.id }, 'provider has more deliveries than one sweep reads');
     // The platform's app delivers for everybody: those of this installation are ours to ask for.
     const ours = platform ? missed.filter(({ attempt }) => attempt.installationId !== null && attempt.installationId === connection.account) : missed;
     const known = await alreadyKnown(
@@ -84,7 +81,7 @@ export class DeliveryRecovery {
         if (!(error instanceof ProviderRefusal) || error.kind !== 'missing') await forgetAsked(this.pool, orgId, connection.id, deliveryId);
         throw error;
       }
-      this.logger.info({ connection_id: connection.id, provider_delivery_id: deliveryId, event, failed_at: failedAt }, 'missed delivery asked for again');
+      this.logger.info({ connection_id: connection.id, provider_delivery_id: deliveryId, event, failed_at: failedAt }, 'missed delivery requested again');
     }
     const next = wanted[MAX_ASKED];
     return next?.failedAt ?? now;

@@ -94,7 +94,7 @@ export class SandboxRemoval {
         const pause = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** save.failures);
         save.failures += 1;
         save.failed = { error, until: performance.now() + pause };
-        this.logger.warn({ err: error, sandbox: pod.name, workspace: pod.workspace, retry_in_ms: pause }, 'workspace not kept, will retry');
+        this.logger.warn({ err: error, sandbox: pod.name, workspace: pod.workspace, retry_in_ms: pause }, 'workspace not saved, will retry');
       }
       throw error;
     });
@@ -107,7 +107,7 @@ export class SandboxRemoval {
     const address = this.addressOf(pod);
     if (address === null) {
       if (pod.noted) {
-        this.logger.warn({ sandbox: name, workspace }, 'sandbox cannot be asked for its workspace any more, what was kept before counts');
+        this.logger.warn({ sandbox: name, workspace }, 'sandbox cannot be asked for its workspace any more, the stored one counts');
         return 'lost';
       }
       if (isOwn) await this.store.mark(workspace, signal);
@@ -118,7 +118,7 @@ export class SandboxRemoval {
       throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, so its workspace cannot be saved yet.');
     if (receipt === 'owned') {
       const { bytes } = await this.transfer.save({ slotId, uid, address }, workspace, signal);
-      this.logger.info({ sandbox: name, workspace, bytes }, 'the workspace of a sandbox is saved');
+      this.logger.info({ sandbox: name, workspace, bytes }, 'workspace of a sandbox saved');
       return { bytes };
     }
     if (isOwn) await this.store.mark(workspace, signal);
@@ -150,7 +150,7 @@ export class SandboxRemoval {
       const force = this.isOnLostNode(seen);
       // Nothing is left to be waited for: also not the rest of the grace period that somebody else's deletion gave it.
       if (isForced || (this.ordered.has(pod.uid) && !force)) continue;
-      if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'a pod is deleted without its node, which is lost; its processes may still run there');
+      if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'pod deleted without its lost node, its processes may still run there');
       this.ordered.add(pod.uid);
       try {
         const result = await this.api.delete('claim', path, { uid: pod.uid, graceSeconds: force ? 0 : END_SECONDS }, 'delete the sandbox', signal);

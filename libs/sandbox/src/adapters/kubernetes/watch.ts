@@ -101,7 +101,7 @@ export class ClusterWatch<T extends Tracked> {
         if (error instanceof ClusterError && error.isGone) this.position = null;
         this.lastError = error instanceof ClusterError ? error : new ClusterError('sandbox.cluster-unavailable', String(error), 0, error);
         if (this.failures % QUIET_FAILURES === 0)
-          logger.warn({ err: error, stale_ms: Math.round(this.staleForMs) }, `the ${noun} of the cluster are not watched`);
+          logger.warn({ err: error, stale_ms: Math.round(this.staleForMs) }, `failed to watch the ${noun} of the cluster`);
         this.failures += 1;
       }
       // The first cut costs nothing: a server that ends a watch is not a server in need.

@@ -82,6 +82,6 @@ function allowed(property: Property): string {
 
 /** The doc comment before each variable in the source. */
 function commentsIn(source: string): ReadonlyMap<string, string> {
-  const comments = source.matchAll(/\/\*\*\s*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*([A-Z][A-Z0-9_]+):/g);
+  const comments = source.matchAll(/\/\*\*\s*(?:\*\s)?((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*([A-Z][A-Z0-9_]+):/g);
   return new Map([...comments].map(([, text = '', name = '']) => [name, text.replaceAll(/\n\s*\*\s?/g, ' ')]));
 }

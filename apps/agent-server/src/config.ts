@@ -5,25 +5,27 @@ import { z } from 'zod';
 export const ConfigSchema = z.object({
   /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
-  /** 0 takes a free one; which is written to `STATE_DIR/listening.json`. */
+  /** Port to listen on; 0 takes any free one, written to `STATE_DIR/listening.json`. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   ...logVariables,
-  /** The slot that this sandbox is, and the incarnation of its machine: an activation for another is refused. */
+  /** Slot of this sandbox, with the incarnation of its pod. An activation for another slot is refused. */
   SLOT_ID: z.string().min(1),
   POD_UID: z.string().min(1),
-  /** Activation latch and conversation logs. Outlives the process. */
+  /** Folder of the activation latch and the conversation logs. Outlives the process. */
   STATE_DIR: z.string().min(1),
   /** The agent's project directory, shared with action-server. */
   WORKSPACE_DIR: z.string().min(1),
-  /** Ed25519, SPKI DER, base64: whose signature activates this sandbox. */
+  /** Public key that activations are verified with. Ed25519, SPKI DER, base64. */
   ACTIVATION_PUBLIC_KEY: z.string().min(40),
-  /** Seconds from one warm-up of a blank sandbox to the next, a fifth more or less; 0: only the one at its start. */
+  /** Interval of the warm-ups of a blank sandbox, jittered by a fifth. Seconds; 0: one warm-up at the start. */
   WARM_EVERY_SECONDS: z.coerce.number().min(0).max(3_600).default(60),
-  /** Most that is kept of the conversations' logs, unpacked. Bytes; absent: the size of the volume of STATE_DIR. */
+  /**
+   * Limit of what is saved of the conversations' logs, unpacked. Bytes; absent: the size of the volume of STATE_DIR.
+   */
   ARCHIVE_MAX_BYTES: z.coerce.number().int().positive().optional(),
   /**
-   * How long a sandbox in use answers for its workspace after SIGTERM, so that it is kept before a drain or an eviction ends it. Seconds; 0: not at all.
-   * The platform ends it sooner, as soon as the workspace is kept.
+   * How long a sandbox in use still serves its workspace after SIGTERM, so that a drain or an eviction cannot end it
+   * unsaved. Seconds; 0: not at all. The platform ends the sandbox as soon as the workspace is saved.
    */
   STOP_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
   ACTION_SERVER_URL: z.url({ protocol: /^https?$/ }),
@@ -33,7 +35,7 @@ export const ConfigSchema = z.object({
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
-/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
   return parseConfig(ConfigSchema, source);
 }

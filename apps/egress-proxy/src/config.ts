@@ -4,7 +4,10 @@ import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 import { AddressRanges } from './addresses/address-ranges.js';
 
-/** What no host may be at, whatever an operator permits: this pod itself, its link and the metadata services on it, everybody at once. */
+/**
+ * Addresses refused whatever an operator permits: this pod, its link-local network with the metadata services, and
+ * broadcast.
+ */
 const NEVER = AddressRanges.read(
   ['0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8', ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`)].join(','),
 );
@@ -34,50 +37,67 @@ export const ConfigSchema = z
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     ...logVariables,
     HOST: z.string().default('127.0.0.1'),
-    /** Where `/alive` and `/ready` answer; no sandbox reaches it. */
+    /** Port of `/alive` and `/ready`; no sandbox reaches it. */
     PORT: z.coerce.number().int().min(0).max(65_535).default(3007),
-    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    /**
+     * Port of `/metrics`, and of `/ready` with its reasons: for Prometheus, never for clients. Absent: PORT + 100, or
+     * any free one when PORT is 0.
+     */
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-    /** Address that it listens on. Not given: HOST. */
+    /** Address of the metrics port. Absent: HOST. */
     METRICS_HOST: z.string().optional(),
-    /** The port of the proxy itself. */
+    /** Port of the proxy itself. */
     EGRESS_PORT: z.coerce.number().int().min(0).max(65_535).default(3128),
-    /** After SIGTERM, how long new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    /**
+     * After SIGTERM, how long new connections are still served while `/ready` answers 503. Seconds; longer than load
+     * balancers take to stop sending new ones.
+     */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Signs the credentials of sandboxes; the same in runtime-api. Secret. */
     EGRESS_SECRET: z.string().min(32, 'needs at least 32 characters'),
-    /** Which hosts each class may reach: the JSON of `commonHosts`, `packageHosts` and `templates`, or the path of a file with it. docs/operate/egress.md. */
+    /**
+     * Hosts that each class may reach: the JSON of `commonHosts`, `packageHosts` and `templates`, or the path of a file
+     * with it. docs/operate/egress.md.
+     */
     EGRESS_RULES: z.string().min(1),
-    /** Ports that every listed host may be reached on, with commas between them; an entry with a port of its own adds to them. 22 for git over ssh. */
+    /**
+     * Ports on which every listed host may be reached, comma-separated; an entry with a port of its own adds to them.
+     * 22 for git over ssh.
+     */
     EGRESS_PORTS: ports.prefault('80,443'),
-    /** Of these, where nothing but TLS passes, and only for the server that was asked for. */
+    /** Those of the ports that carry nothing but TLS to the requested server name. */
     EGRESS_TLS_PORTS: ports.prefault('443'),
-    /** Whether a credential counts from its own pod's address alone. `false` only where the cluster hides that address on the way (source NAT): a copied credential then works in every sandbox. */
+    /**
+     * Accepts a credential from its own pod's address alone. `false` only where the cluster hides that address (source
+     * NAT): a copied credential then works in every sandbox.
+     */
     EGRESS_BIND_SOURCE: z
       .enum(['true', 'false'])
       .default('true')
       .transform((text) => text === 'true'),
-    /** Ranges of pods, services, nodes and API servers, with commas between them: never reached, also where they are public. */
+    /**
+     * Networks of pods, services, nodes and API servers, comma-separated: never reached, even where they are public.
+     */
     EGRESS_CLUSTER_RANGES: ranges,
-    /** Ranges that are not of the internet and where listed hosts may be all the same, such as a mirror's in this network. */
+    /** Private networks in which listed hosts are allowed, such as that of a mirror. */
     EGRESS_PERMITTED_RANGES: ranges,
-    /** Resolvers, each with a port if it is not 53; those of the machine when empty. */
+    /** Resolvers, each with a port if it is not 53; absent: those of the host. */
     EGRESS_DNS_SERVERS: list,
     /** Connections that one sandbox may have at once. */
     EGRESS_CONNECTIONS_PER_SANDBOX: z.coerce.number().int().min(1).max(10_000).default(256),
-    /** Connections and requests that one sandbox may begin a second, for longer than five seconds. */
+    /** Connections and requests that one sandbox may begin, sustained over five seconds. Per second. */
     EGRESS_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).max(10_000).default(100),
-    /** Connections of all sandboxes at once; more are closed. */
+    /** Open connections of all sandboxes; more are closed. */
     EGRESS_MAX_CONNECTIONS: z.coerce.number().int().min(1).max(100_000).default(10_000),
     /** Longest silence of both ends of a connection. Seconds. */
     EGRESS_IDLE_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
-    /** Longest life of a connection. Seconds. */
+    /** Maximum age of a connection. Seconds. */
     EGRESS_MAX_SECONDS: z.coerce
       .number()
       .min(1)
       .max(7 * 86_400)
       .default(4 * 3_600),
-    /** Most that one connection may carry, both ways together. Bytes. */
+    /** Bytes that one connection may carry, both directions together. */
     EGRESS_MAX_BYTES: z.coerce
       .number()
       .int()
@@ -95,7 +115,7 @@ export const ConfigSchema = z
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
-/** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable and never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
   return parseConfig(ConfigSchema, source);
 }

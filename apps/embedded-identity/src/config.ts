@@ -10,23 +10,32 @@ export const ConfigSchema = z
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3005),
-    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    /**
+     * Port of `/metrics`, and of `/ready` with its reasons: for Prometheus, never for clients. Absent: PORT + 100, or
+     * any free one when PORT is 0.
+     */
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-    /** Address that it listens on. Not given: HOST. */
+    /** Address of the metrics port. Absent: HOST. */
     METRICS_HOST: z.string().optional(),
-    /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    /**
+     * After SIGTERM, how long requests and new connections are still served while `/ready` answers 503. Seconds; longer
+     * than load balancers take to stop sending new ones.
+     */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
-    /** Our own name, as browsers and app-server reach it; ends in `/realms/<realm>`. */
+    /** Address of the issuer for browsers and app-server; ends in `/realms/<realm>`. */
     ISSUER_URL: httpUrl.regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>').default('http://127.0.0.1:3005/realms/slipway'),
-    /** Accounts, sessions and keys are kept there, readable by this user only. */
+    /** Folder of accounts, sessions and keys, readable by the process's user only. */
     DATA_DIR: z.string().min(1),
     OIDC_CLIENT_ID: z.string().min(1).default('slipway-web'),
     /** Secret. */
     OIDC_CLIENT_SECRET: z.string().min(16),
-    /** The client's callback. */
+    /** Callback address of the client. */
     REDIRECT_URI: httpUrl,
     POST_LOGOUT_REDIRECT_URI: httpUrl,
-    /** Where the client is told of an ended session; `/oauth/backchannel-logout` beside the callback when absent. */
+    /**
+     * Where the client hears of ended sessions (back-channel logout). Absent: `/oauth/backchannel-logout` beside the
+     * callback.
+     */
     BACKCHANNEL_LOGOUT_URI: httpUrl.optional(),
   })
   .refine((env) => env.NODE_ENV !== 'production', {
@@ -36,7 +45,7 @@ export const ConfigSchema = z
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
-/** Throws one error that names every wrong variable, never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
   return parseConfig(ConfigSchema, source);
 }

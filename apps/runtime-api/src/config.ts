@@ -18,7 +18,7 @@ const privateKey = z.string().transform((text, context): KeyObject => {
     const key = createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // Said below.
+    // Validated below.
   }
   context.addIssue({ code: 'custom', message: 'needs an Ed25519 private key, PKCS#8 DER, base64' });
   return z.NEVER;
@@ -31,9 +31,12 @@ const Variables = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
-  /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+  /**
+   * Port of `/metrics`, and of `/ready` with its reasons: for Prometheus, never for clients. Absent: PORT + 100, or any
+   * free one when PORT is 0.
+   */
   METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  /** Address that it listens on. Not given: HOST. */
+  /** Address of the metrics port. Absent: HOST. */
   METRICS_HOST: z.string().optional(),
   DRAIN_SECONDS: z.coerce
     .number()
@@ -41,20 +44,22 @@ const Variables = z.object({
     .max(600)
     .default(0)
     .describe(
-      'After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here.',
+      'After SIGTERM, how long requests and new connections are still served while `/ready` answers 503. Seconds; longer than load balancers take to stop sending new ones.',
     ),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
-  RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
-  ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),
+  RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('Key that callers send as `X-API-Key`. Secret.'),
+  ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts stored session keys and environments. Secret.'),
   ENCRYPTION_KEY_PREVIOUS: z
     .string()
     .min(32, 'needs at least 32 characters')
     .optional()
-    .describe('Opens what it has encrypted, and encrypts nothing: while ENCRYPTION_KEY changes (docs/secrets.md). Secret.'),
+    .describe('Decrypts what an earlier ENCRYPTION_KEY encrypted, and encrypts nothing: for the time of a key rotation (docs/secrets.md). Secret.'),
   ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
   SANDBOX_BACKEND: z
     .enum(['process', 'kubernetes'])
-    .describe("Where sandboxes run. `process` is for a developer's own machine and refuses production; each needs the variables that name it."),
+    .describe(
+      "Where sandboxes run. `process` is for a developer's own machine and is refused in production; each backend needs the variables whose description begins with its name.",
+    ),
   PROCESS_BACKEND_DIR: z
     .string()
     .startsWith('/', 'needs an absolute path')
@@ -67,40 +72,40 @@ const Variables = z.object({
     .string()
     .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'needs the name of a namespace')
     .default('slipway-sandboxes')
-    .describe('kubernetes: namespace of the sandboxes, and of nothing else.'),
+    .describe('kubernetes: namespace of the sandboxes, for nothing else.'),
   SANDBOX_TEMPLATES: z
     .string()
     .min(1)
     .optional()
-    .describe('kubernetes: the templates and sizes of their pools, as a path to a YAML or JSON file or as the JSON itself. Required for it.'),
+    .describe('kubernetes: templates and the sizes of their pools, as the path of a YAML or JSON file or as JSON. Required for it.'),
   WORKSPACE_STORE: z
     .url({ protocol: /^(file|s3)$/, error: 'needs file:///folder or s3://bucket/prefix' })
     .optional()
     .describe(
-      'kubernetes: where workspaces of paused sessions are kept: `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`. Credentials are those of the environment. Required for it.',
+      'kubernetes: store of the workspaces of paused sessions: `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`. Credentials come from the environment. Required for it.',
     ),
-  KUBECONFIG: z.string().min(1).optional().describe("kubernetes: file that says which cluster; without it that of the pod's own service account."),
+  KUBECONFIG: z.string().min(1).optional().describe("kubernetes: file with the cluster's address and credentials; absent: the pod's own service account."),
   KUBERNETES_SERVICE_HOST: z.string().optional().describe('kubernetes: set by the kubelet in a pod.'),
   KUBERNETES_SERVICE_PORT: z.string().default('443').describe('kubernetes: set by the kubelet in a pod.'),
   EGRESS_PROXY_URL: z
     .url({ protocol: /^http$/ })
     .optional()
-    .describe('kubernetes: egress-proxy as sandboxes of the classes `packages` and `allow-list` reach it; without it they reach as much as `none`.'),
+    .describe('kubernetes: egress-proxy for sandboxes of the classes `packages` and `allow-list`; absent: they reach only what `none` reaches.'),
   EGRESS_SECRET: z
     .string()
     .min(32, 'needs at least 32 characters')
     .optional()
-    .describe('kubernetes: signs what sandboxes show to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.'),
+    .describe('kubernetes: signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.'),
   EGRESS_NO_PROXY: z
     .string()
     .default('')
     .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
-    .describe('kubernetes: hosts that sandboxes call without egress-proxy, with commas between them, beside this machine’s own and services of the cluster.'),
+    .describe('kubernetes: hosts that sandboxes call without egress-proxy, comma-separated, besides this machine’s own and services of the cluster.'),
   SANDBOX_DNS: z
     .enum(['none', 'cluster'])
     .default('none')
     .describe(
-      "kubernetes: whom sandboxes ask for names. `none`: nobody, but for class `open`; they know SANDBOX_HOSTS and egress-proxy. `cluster`: the cluster's DNS, which resolves the world.",
+      "kubernetes: DNS of sandboxes. `none`: no DNS but for class `open`; SANDBOX_HOSTS and egress-proxy are known by address. `cluster`: the cluster's DNS, which resolves public names.",
     ),
   SANDBOX_HOSTS: z
     .string()
@@ -108,7 +113,7 @@ const Variables = z.object({
     .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim().toLowerCase()])))
     .pipe(z.array(z.string().regex(HOST_NAME, 'needs names of hosts')).max(64))
     .describe(
-      'kubernetes: names that sandboxes without DNS are given with their addresses, with commas between them: the hosts of SANDBOX_INGEST_URL and SANDBOX_LLM_URL of the worker, where these are no addresses.',
+      'kubernetes: names that sandboxes without DNS get with their addresses, comma-separated: the hosts of SANDBOX_INGEST_URL and SANDBOX_LLM_URL of worker, where these are no addresses.',
     ),
   ORG_SANDBOX_LIMIT: z.coerce
     .number()
@@ -116,7 +121,7 @@ const Variables = z.object({
     .min(0)
     .max(100_000)
     .default(10)
-    .describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
+    .describe('Sandboxes that an organization may run at once, unless its own row sets another limit.'),
   WORKSPACE_LIMIT_GIB: z.coerce
     .number()
     .int()
@@ -124,15 +129,13 @@ const Variables = z.object({
     .max(1_000_000)
     .default(500)
     .describe(
-      'kubernetes: what the kept workspaces of one organization may take in the workspace store, unless its own row says otherwise; above it no new session starts. GiB; 0 for no limit.',
+      "kubernetes: limit of one organization's saved workspaces in the workspace store, unless its own row sets another; above it no new session starts. GiB; 0: no limit.",
     ),
   SANDBOX_IDLE_SECONDS: seconds
     .optional()
-    .describe(
-      'Sessions whose agent has had nothing to do for so long are paused. Seconds; off when not given. For callers that never pause: Slipway itself does.',
-    ),
-  SANDBOX_MAX_AGE_SECONDS: seconds.default(7 * 86_400).describe('Sessions are paused when they have had their sandbox for so long. Seconds.'),
-  REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Names this process in logs and database connections.'),
+    .describe('Time after which sessions with an idle agent are paused. Seconds; absent: off. For callers that never pause; Slipway does.'),
+  SANDBOX_MAX_AGE_SECONDS: seconds.default(7 * 86_400).describe("Maximum age of a session's sandbox; the session is paused then. Seconds."),
+  REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Name of this process in logs and database connections.'),
 });
 type Variables = z.infer<typeof Variables>;
 
@@ -150,11 +153,11 @@ export interface KubernetesSettings {
   /** A path, or JSON. */
   readonly templates: string;
   readonly workspaceStore: string;
-  /** Paths, separated as in PATH; or the address of the API server as a pod is told it. */
+  /** Paths, separated as in PATH; or the address of the API server from the pod's environment. */
   readonly cluster: { readonly kubeconfig: string } | { readonly host: string; readonly port: string };
 }
 
-/** `sandboxes`: what the chosen backend needs; what only another one needs is not looked at. */
+/** `sandboxes`: settings of the chosen backend; those of other backends are ignored. */
 export const ConfigSchema = Variables.transform((env, context) => {
   const missing = (name: keyof Variables, message: string): typeof z.NEVER => {
     context.addIssue({ code: 'custom', path: [name], message });
@@ -193,7 +196,7 @@ function kubernetesSettings(env: Variables, missing: Missing): KubernetesSetting
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
-/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
   return parseConfig(ConfigSchema, source);
 }

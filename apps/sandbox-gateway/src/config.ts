@@ -11,31 +11,53 @@ export const ConfigSchema = z
     ...logVariables,
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3006),
-    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    /**
+     * Port of `/metrics`, and of `/ready` with its reasons: for Prometheus, never for clients. Absent: PORT + 100, or
+     * any free one when PORT is 0.
+     */
     METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-    /** Address that it listens on. Not given: HOST. */
+    /** Address of the metrics port. Absent: HOST. */
     METRICS_HOST: z.string().optional(),
-    /** Requests under way and sockets that one user may have open in one replica; over all, as many times more as there are replicas. */
+    /** Requests under way and sockets that one user may have open on one replica. Every replica allows as many. */
     STREAMS_PER_USER: z.coerce.number().int().min(1).max(1_000_000).default(500),
-    /** The same for all users and keys of one organization together. */
+    /** The same for all users and keys of one organization together, on one replica. */
     STREAMS_PER_ORG: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
-    /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    /**
+     * After SIGTERM, how long requests and new connections are still served while `/ready` answers 503. Seconds; longer
+     * than load balancers take to stop sending new ones.
+     */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
-    /** Where browsers reach Slipway itself: tickets are taken from its pages only, and it alone may show a sandbox in a frame. The same as app-server's. */
+    /**
+     * Address of Slipway itself for browsers: tickets are accepted from its pages only, and it alone may show a sandbox
+     * in a frame. The same as app-server's.
+     */
     PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
-    /** This gateway as browsers and clients reach it, an origin of its own; a sandbox's port is `{port}-{conversation}.` before its host (a wildcard name and certificate), and `/{conversation}/{port}/` on it. The same as app-server's. */
+    /**
+     * Address of this gateway for browsers and clients, an origin of its own. A sandbox's port is
+     * `{port}-{conversation}.` before its host (a wildcard name and certificate), and `/{conversation}/{port}/` on it.
+     * The same as app-server's.
+     */
     SANDBOX_GATEWAY_URL: httpUrl.default('http://localhost:3006'),
-    /** Signs what lets people into sandboxes; the same in app-server. Secret. */
+    /** Verifies tokens and tickets for access to sandboxes; the same in app-server. Secret. */
     SANDBOX_ACCESS_SECRET: secret,
-    /** Postgres, as the role slipway_sandbox: whether access still holds. Secret. */
+    /** Postgres, as the role slipway_sandbox, for access checks. Secret. */
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     RUNTIME_API_URL: httpUrl,
     RUNTIME_API_KEY: secret,
-    /** As runtime-api's. On `process` only a sandbox's agent-server is reached: every other port is this machine's. */
+    /**
+     * As runtime-api's. With `process` only a sandbox's agent-server is reachable: every other port belongs to the
+     * host.
+     */
     SANDBOX_BACKEND: z.enum(['process', 'kubernetes']).default('process'),
-    /** How long open sockets and downloads go on while it cannot be learnt whether their access still holds. Seconds; new requests are refused after one. */
+    /**
+     * How long open sockets and downloads go on while their access cannot be checked. Seconds; new requests are refused
+     * after one.
+     */
     SANDBOX_GATEWAY_GRACE_SECONDS: z.coerce.number().min(1).max(60).default(5),
-    /** Longest silence of a client or a sandbox in the middle of a request, and longest wait for the first byte of an answer. Seconds; a command may run for an hour. */
+    /**
+     * Longest silence of a client or a sandbox within a request, and longest wait for the first byte of an answer.
+     * Seconds; a command may run for an hour.
+     */
     SANDBOX_GATEWAY_SILENCE_SECONDS: z.coerce.number().min(1).max(86_400).default(3_600),
   })
   .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND === 'kubernetes', {
@@ -50,7 +72,7 @@ export const ConfigSchema = z
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
-/** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable and never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
   return parseConfig(ConfigSchema, source);
 }

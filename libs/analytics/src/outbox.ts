@@ -3,7 +3,10 @@ import type { PoolClient } from '@slipway/db/sql';
 import { EVENT_ALLOWED } from './consents.js';
 import { analyticsEventId } from './event-id.js';
 
-/** Most events that wait, under 20 MiB with their indexes. Beyond it nothing is made from the log until some were sent, and what the page reports is dropped. */
+/**
+ * Most pending events, under 20 MiB with their indexes. Beyond it nothing is made from the log until some were sent,
+ * and what the page reports is dropped.
+ */
 export const MAX_WAITING = 30_000;
 
 export interface MadeEvent {
@@ -47,7 +50,7 @@ export async function keepEvents(client: PoolClient, orgId: string, events: read
   return rowCount ?? 0;
 }
 
-/** Rows of the outbox, counted up to one more than it takes. */
+/** Rows of the outbox, counted up to one above its limit. */
 export async function countWaiting(client: Pick<PoolClient, 'query'>): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (SELECT 1 FROM app.analytics_event LIMIT ${MAX_WAITING + 1}) waiting`,
@@ -73,7 +76,7 @@ export async function deleteEvents(client: PoolClient, ids: readonly string[]): 
   await client.query({ name: 'delete-analytics-events', text: 'DELETE FROM app.analytics_event WHERE id = ANY ($1::uuid[])', values: [ids] });
 }
 
-/** Puts events behind all others: the receiver refuses them, and they must hold nobody up. */
+/** Puts events behind all others: a receiver that refuses them must not block the rest. */
 export async function postponeEvents(client: PoolClient, ids: readonly string[]): Promise<void> {
   await client.query({
     name: 'postpone-analytics-events',

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
-/** What is known of the work under way; every log line carries it. Filled in as it becomes known. */
+/** What is known of the work under way; every log line has it. Filled in as it becomes known. */
 export interface RequestContext {
   requestId?: string;
   /** The browser asks not to be tracked (`Sec-GPC`, `DNT`). */

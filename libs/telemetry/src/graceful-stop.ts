@@ -12,7 +12,10 @@ export interface StopStep {
   readonly run: (late: AbortSignal) => unknown;
 }
 
-/** What is told to clients while new ones still come in, spread over `drainMs`. Milliseconds; 0: at once. */
+/**
+ * Time over which the drain disconnects clients while new ones still come in, spread over `drainMs`. Milliseconds; 0:
+ * at once.
+ */
 export interface DrainWork {
   readonly name: string;
   readonly run: (drainMs: number) => unknown;
@@ -35,14 +38,15 @@ const DRAIN_SLACK_MS = 2_000;
 const LAST_WORD_MS = 200;
 
 /**
- * The end of a service that nobody notices. On the first SIGTERM or SIGINT:
- *
- * 1. `stopping` aborts: `/ready` says 503 (`installTelemetry` takes the signal), answers carry `Connection: close`.
- * 2. For `drainSeconds` everything is served as before, new connections too, while the drain works tell long-lived clients to go elsewhere.
- * 3. The steps, one after the other, each within its bound and with a line in the log: first `requests(…)`, then what closes the service.
- * 4. Exit 0; 1 when a step failed or was late, so that it shows. A second signal ends the process at once, with 1.
- *
- * The longest stop is therefore the drain, 2 s, and the bounds of all steps: `terminationGracePeriodSeconds` has to be above it.
+ * Ends a service without lost requests. On the first SIGTERM or SIGINT: ¶ ¶1. `stopping` aborts: `/ready` says 503
+ * (`installTelemetry` takes the signal), answers carry `Connection: close`.
+ * 2. For `drainSeconds` everything is served as before, new connections too, while the drain sends long-lived clients
+ * elsewhere.
+ * 3. The steps, one after the other, each within its bound and with a line in the log: first `requests(…)`, then what
+ * closes the service.
+ * 4. Exit 0; 1 when a step failed or was late, so that it shows. A second signal ends the process at once, with 1. ¶
+ * ¶The longest stop is therefore the drain, 2 s, and the bounds of all steps: `terminationGracePeriodSeconds` has to be
+ * above it.
  */
 export class GracefulStop {
   readonly #begun = new AbortController();
@@ -149,10 +153,10 @@ class TrackedServer {
         this.#connections.delete(socket);
         if (this.#connections.size === 0) this.#emptied();
       });
-      // Came in between the last look at the listener and its end.
+      // Arrived between the last check of the listener and its end.
       if (this.#closing) socket.destroySoon();
     });
-    // Before whoever answers.
+    // Before the request's handler.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       const { socket } = response;
       if (stopping.aborted) response.shouldKeepAlive = false;

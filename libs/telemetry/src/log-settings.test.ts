@@ -4,7 +4,7 @@ import { expect } from 'expect';
 import { z } from 'zod';
 import { logSettings, logVariables } from './log-settings.js';
 
-/** What a process writes that logs `entry` by the given variables. */
+/** Output of a process that logs `entry` with the given variables. */
 function written(variables: Readonly<Record<string, string>>, entry = `info({ conversation_id: 'c 1', n: 2 }, 'a line')`): string {
   const settings = logSettings(z.object(logVariables).parse(variables));
   const script = `import { createLogger } from ${JSON.stringify(new URL('./logger.js', import.meta.url).href)};

@@ -12,7 +12,7 @@ ${end}`;
   let text = '';
   child.stdout.on('data', (part: Buffer) => {
     text += part.toString();
-    // Only a line that came by itself ends a process that would not end.
+    // Only a line that is written unprompted ends a process that would otherwise stay.
     if (end.includes('setInterval')) child.kill('SIGKILL');
   });
   await once(child, 'close');

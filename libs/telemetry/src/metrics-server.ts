@@ -33,7 +33,7 @@ export interface MetricsSettings {
 /** Longest for a request to be here, and most connections at once: Prometheus needs one. Milliseconds. */
 const REQUEST_MS = 5_000;
 const MAX_CONNECTIONS = 32;
-/** How far the metrics port is from the service's own when nobody named one. */
+/** Offset of the metrics port from the service's own when none is configured. */
 const DISTANCE = 100;
 const HIGHEST_PORT = 65_535;
 
@@ -44,8 +44,8 @@ export function metricsAddress({ HOST, PORT, METRICS_HOST, METRICS_PORT }: Metri
 }
 
 /**
- * A port that no client of the service reaches: `/metrics`, and `/ready` with the reason and the notes that the public one keeps to itself.
- * It holds up no end of the process. @throws Error that names METRICS_PORT when the port is taken.
+ * A port that no client of the service reaches: `/metrics`, and `/ready` with the reason and the notes that the public
+ * one withholds. It does not keep the process alive. @throws Error that names METRICS_PORT when the port is in use.
  */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {

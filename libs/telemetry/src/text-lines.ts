@@ -1,6 +1,9 @@
 import type { DestinationStream } from 'pino';
 
-/** Turns each JSON line into `time level service message name=value …` for somebody at a terminal. What is not JSON passes as it is. */
+/**
+ * Turns each JSON line into `time level service message name=value …` for a terminal. Lines that are not JSON pass
+ * unchanged.
+ */
 export function textLines(to: DestinationStream, levelKey: string): DestinationStream {
   return { write: (line: string) => to.write(asText(line, levelKey)) };
 }
@@ -30,7 +33,9 @@ function shown(value: unknown): string {
   return typeof value === 'string' && /^[!#-<>-~]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** What ends a line or moves a terminal's cursor, as JSON writes it: nobody's text looks like another line of this log. */
+/**
+ * What ends a line or moves a terminal's cursor, as JSON writes it: no logged text can imitate another line of the log.
+ */
 function plain(text: string): string {
   return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
 }

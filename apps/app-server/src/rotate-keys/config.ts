@@ -7,19 +7,19 @@ const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 
 export const RotateKeysConfigSchema = z.object({
   ...logVariables,
-  /** What app-server has as DATABASE_URL. Secret. */
+  /** DATABASE_URL of app-server. Secret. */
   DATABASE_APP_URL: postgresUrl,
-  /** What runtime-api has as DATABASE_URL. Secret. */
+  /** DATABASE_URL of runtime-api. Secret. */
   DATABASE_RUNTIME_URL: postgresUrl,
-  /** What everything is encrypted with from now on. Secret. */
+  /** Key that everything is encrypted with from now on. Secret. */
   ENCRYPTION_KEY: secret,
-  /** What it may still be encrypted with. Secret. */
+  /** Earlier key, which may still decrypt. Secret. */
   ENCRYPTION_KEY_PREVIOUS: secret.optional(),
-  /** Organizations whose data key is older than this get a new one. Days; absent: none does. 0: all do. */
+  /** Organizations whose data key is older than this get a new one. Days; absent: none does; 0: all do. */
   ROTATE_DATA_KEYS_OLDER_THAN_DAYS: z.coerce.number().min(0).max(36_500).optional(),
 });
 
-/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+/** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
 export function loadRotateKeysConfig(source: Readonly<Record<string, string | undefined>>): Readonly<z.infer<typeof RotateKeysConfigSchema>> {
   return parseConfig(RotateKeysConfigSchema, source);
 }

@@ -32,7 +32,7 @@ export async function writeDefinitions(pool: Pick<SqlPool, 'query'>, definitions
   );
 }
 
-/** They hold still: their age begins anew. */
+/** Definitions confirmed unchanged: their age starts again. */
 export async function confirmDefinitions(pool: Pick<SqlPool, 'query'>): Promise<void> {
   await pool.query('UPDATE app.flag_definitions SET fetched_at = now()');
 }

@@ -9,11 +9,11 @@ export const flagVariables = {
     .enum(['static', 'posthog'])
     .default('static')
     .describe(
-      'Who decides flags: `static` is FLAGS of app-server, `posthog` the project of POSTHOG_KEY as worker last read it. The same in app-server and worker.',
+      'Source of flag values: `static` is FLAGS of app-server, `posthog` the project of POSTHOG_KEY as worker last read it. The same in app-server and worker.',
     ),
 } as const;
 
-/** Values of flags as JSON. A flag that this version does not have is left alone, so that a value outlives an upgrade. */
+/** Values of flags as JSON. A flag that this version does not have is ignored, so that a value outlives an upgrade. */
 export const staticFlagsVariable = z
   .string()
   .default('{}')

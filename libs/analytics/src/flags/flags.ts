@@ -8,7 +8,7 @@ export class Flags {
 
   /**
    * @param domain of this instance in the process.
-   * @param secret makes pseudonyms; without one a provider sees no user, and answers everybody alike.
+   * @param secret makes pseudonyms; without one a provider sees no user, and gives all users the same answer.
    */
   constructor(
     private readonly domain: string,
@@ -17,7 +17,7 @@ export class Flags {
     this.client = OpenFeature.getClient(domain);
   }
 
-  /** Until it is called, and when the provider cannot begin, defaults hold. */
+  /** Until then, and when the provider cannot start, defaults hold. */
   async use(provider: Provider): Promise<void> {
     await OpenFeature.setProviderAndWait(this.domain, provider).catch(() => {});
   }

@@ -29,7 +29,7 @@ export abstract class StringFlags implements Provider {
   }
 }
 
-/** Values of the configuration, the same for everybody. */
+/** Values of the configuration, the same for all users. */
 export class StaticFlags extends StringFlags {
   readonly metadata = { name: 'static' } as const;
 

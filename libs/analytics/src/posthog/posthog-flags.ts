@@ -4,9 +4,9 @@ import { PostHog } from 'posthog-node';
 import type { FlagDefinitions } from '../flags/definitions.js';
 import { StringFlags } from '../flags/static-provider.js';
 
-/** Between two looks at the definitions that worker keeps. Milliseconds. */
+/** Interval at which the definitions that worker stores are read. Milliseconds. */
 const LOOK_MS = 10_000;
-/** Stands for everybody where no user is known. */
+/** Used where no user is known. */
 const NOBODY = 'nobody';
 
 /**

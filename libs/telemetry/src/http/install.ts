@@ -9,13 +9,16 @@ import { activeTracing } from '../tracing/tracing.js';
 export interface TelemetryOptions {
   readonly registry: Registry;
   readonly logger: Logger;
-  /** Takes a line for each request, probes aside (`createGatheringLogger`). Absent: requests are told at debug, failed ones as errors, in `logger`. */
+  /**
+   * Takes a line for each request, probes aside (`createGatheringLogger`). Absent: requests are logged at debug, failed
+   * ones as errors, in `logger`.
+   */
   readonly access?: Logger | undefined;
   /** Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once a second. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** What somebody should look at although the service can work: sentences by name, which `/ready` tells to this machine. */
+  /** Warnings of a service that can still work: sentences by name, which `/ready` shows to this machine. */
   readonly notes?: () => Promise<Readonly<Record<string, string>>>;
-  /** Anybody who reaches `/ready` reads the notes; for a service that is not reachable from outside of the cluster. */
+  /** Shows the notes to every caller of `/ready`; for a service that is not reachable from outside of the cluster. */
   readonly notesForAll?: boolean;
   /** Aborted when this process is about to end (`GracefulStop.stopping`): from then on `/ready` says 503, so that new connections go elsewhere. */
   readonly stopping?: AbortSignal | undefined;
@@ -32,7 +35,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 /** Longest that `/ready` waits for its checks. Milliseconds; below a kubelet's usual probe timeout. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** A proxy on this machine speaks for somebody elsewhere. */
+/** Answers to a proxy on this machine go to somebody elsewhere, so they count as remote. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'via'] as const;
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
@@ -123,7 +126,7 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     const { reason, notes } = await check();
     const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in request.headers);
     if (reason === null) return { status: 'ready', ...((isHere || options.notesForAll === true) && Object.keys(notes).length > 0 ? { notes } : {}) };
-    // The reason is the database's own words: for whoever sits at this machine, and for the log.
+    // The reason is the database's own words: for callers on this machine, and for the log.
     options.logger.warn({ reason }, 'not ready');
     return reply.code(503).send(isHere ? { status: 'not ready', reason } : { status: 'not ready' });
   });

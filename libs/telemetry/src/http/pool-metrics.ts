@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What is looked at of a pool of Postgres connections. */
+/** The part of a pool of Postgres connections that the metrics read. */
 export interface WatchedPool {
   readonly totalCount: number;
   readonly idleCount: number;

@@ -39,7 +39,7 @@ function build(): void {
     maxBuffer: 2 ** 26,
   });
   if (result.status === 0) return;
-  say(`${result.stdout ?? ''}${result.stderr ?? ''}\nthe build failed; its message is above`);
+  say(`${result.stdout ?? ''}${result.stderr ?? ''}\nbuild failed, see above`);
   process.exit(1);
 }
 

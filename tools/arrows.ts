@@ -34,9 +34,9 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
   { name: /^@aws-sdk\//, only: /^libs\/sandbox\/src\/adapters\/kubernetes\/archive\//, why: 'only the store of workspaces talks to S3' },
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },
-  { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'what a token is worth is decided in one place' },
-  { name: /^(posthog-node|@openfeature\/)/, only: /^libs\/analytics\/src\//, why: 'what leaves for PostHog is decided in one place' },
-  { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal is the agent’s or a person’s' },
+  { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'tokens are verified in one place' },
+  { name: /^(posthog-node|@openfeature\/)/, only: /^libs\/analytics\/src\//, why: 'one place decides what PostHog receives' },
+  { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal belongs to the agent or to a user' },
   { name: /^@nestjs\//, only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/, why: 'libraries below the apps know no framework' },
   {
     name: /^@opentelemetry\//,

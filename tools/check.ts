@@ -62,5 +62,5 @@ if (unhashed.length > 0) {
   const named = unhashed.map(({ name, version }) => `${name}@${version}`).join(', ');
   console.log(`\nNot verified: ${unhashed.length} packages of other platforms have no hash in package-lock.json (CONTRIBUTING.md): ${named}`);
 }
-console.log(failed.length === 0 ? '\nEverything holds.' : `\n${failed.length} of ${parts.length} failed: ${failed.join(', ')}`);
+console.log(failed.length === 0 ? '\nAll checks passed.' : `\n${failed.length} of ${parts.length} failed: ${failed.join(', ')}`);
 process.exit(failed.length === 0 ? 0 : 1);

@@ -52,7 +52,7 @@ async function main(): Promise<void> {
 
 async function build(): Promise<void> {
   const missing = await prepareTestCluster(say);
-  say(missing ?? 'A test cluster can be had here.');
+  say(missing ?? 'This machine can run a test cluster.');
 }
 
 async function up(options: { name: string; kwokNodes: number; audit: boolean; fsync: boolean }): Promise<void> {
@@ -62,9 +62,9 @@ async function up(options: { name: string; kwokNodes: number; audit: boolean; fs
     throw new UsageError(`A cluster called ${options.name} is up: take another --name, or \`npm run cluster -- down ${options.name}\`.`);
   const started = performance.now();
   const cluster = await openBuiltCluster({ ...options, lifetime: 'detached', say });
-  say(`${cluster.name} is up after ${((performance.now() - started) / 1000).toFixed(1)} s; pods reach this machine at ${cluster.hostAddress}`);
-  if (cluster.auditLog !== null) say(`writes are noted in ${cluster.auditLog}`);
-  say(`\`npm run cluster -- down ${cluster.name}\` ends it. This machine's kubectl may be too old: ${cluster.kubectlProgram} is the right one.`);
+  say(`${cluster.name} is ready after ${((performance.now() - started) / 1000).toFixed(1)} s; pods reach this machine at ${cluster.hostAddress}`);
+  if (cluster.auditLog !== null) say(`writes are logged in ${cluster.auditLog}`);
+  say(`\`npm run cluster -- down ${cluster.name}\` stops it. This machine's kubectl may be too old: use ${cluster.kubectlProgram}.`);
   console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
 }
 
@@ -103,7 +103,7 @@ async function status(): Promise<void> {
   if (records.length === 0) say('No test cluster is up.');
   for (const record of records) {
     const owner = record.lifetime === 'detached' ? 'until it is taken down' : `of process ${record.opener.pid}`;
-    console.log(`${record.name}\t${(await isAlive(record)) ? 'up' : 'dead: the next one removes what it left'}\t${owner}\t${record.kubeconfig}`);
+    console.log(`${record.name}\t${(await isAlive(record)) ? 'up' : 'dead: the next one cleans up after it'}\t${owner}\t${record.kubeconfig}`);
   }
 }
 

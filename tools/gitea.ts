@@ -16,7 +16,7 @@ try {
   process.exit(0);
 } catch (error) {
   if (stopping.signal.aborted) process.exit(0);
-  say(`\nGitea cannot start: ${error instanceof Error ? error.message : String(error)}`);
+  say(`\nGitea failed to start: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
 
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 
   // Incremental: a second when nothing has changed.
   const compiled = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/testing'], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (compiled.status !== 0) throw new Error('the build failed; its message is above.');
+  if (compiled.status !== 0) throw new Error('build failed, see above.');
   const { GiteaServer, missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   const { demoAccounts, isFilled, instructions } = await import('./gitea/demo-accounts.ts');
   const missing = await missingForGitea();

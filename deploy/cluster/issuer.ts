@@ -40,7 +40,7 @@ async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): 
     // This machine knows no names of the cluster.
     APP_SERVER_URL: `http://${nodeAddress}:30000`,
     OIDC_CLIENT_SECRET: variables['CLIENT_SECRET'],
-    SERVICE_CLIENT_SECRET: 'of a client that nobody uses',
+    SERVICE_CLIENT_SECRET: 'of an unused client',
   };
   const realm = { realm: 'slipway', ...realmRepresentation(await realmParameters(settings, discoverIssuer)) };
   const keycloak = await Keycloak.open({ realm, publicUrl: 'https://id.slipway.test', signal });

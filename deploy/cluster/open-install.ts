@@ -151,7 +151,7 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
       freshPlace: () => openPlace(cluster, { release: 'restored', namespace: 'slipway-restored', postgres: 'postgres-restored', folder, variables }, place),
       imagesKnown: async (digest = sandbox) => {
         const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
-        await until('the node tells of the sandbox image', async () => (await images()).includes(digest), KNOWN_MS);
+        await until('the node lists the sandbox image', async () => (await images()).includes(digest), KNOWN_MS);
       },
       close,
     };

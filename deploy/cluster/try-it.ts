@@ -57,7 +57,7 @@ export async function keepPlace(name: string, say: (line: string) => void): Prom
     await wait(LOOK_MS);
   }
   if (!ended) keeper.kill('SIGTERM');
-  throw new Error(`The place was not made. The end of ${log}:\n${(await readFile(log, 'utf8')).slice(-2_000)}`);
+  throw new Error(`The installation failed. The end of ${log}:\n${(await readFile(log, 'utf8')).slice(-2_000)}`);
 }
 
 /** What to type next, for a person. */

@@ -32,7 +32,7 @@ try {
   else if (names.every(isApp)) await buildApps(names);
   else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, list, or names of ${APP_NAMES.join(', ')}.`);
 } catch (error) {
-  console.error(`The image was not made: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`The image was not built: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
 

@@ -29,8 +29,12 @@ if (import.meta.main) {
   for (const sentence of found.missing) console.log(`missing  ${sentence}`);
   for (const sentence of found.differs) console.log(`differs  ${sentence}`);
   if (app)
-    console.log(found.missing.length === 0 ? 'This image is as an app’s must be.' : `This image is not as an app’s must be: ${found.missing.length} things.`);
+    console.log(
+      found.missing.length === 0 ? 'This image meets the contract of an app image.' : `This image misses ${found.missing.length} requirements of an app image.`,
+    );
   else
-    console.log(found.missing.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.missing.length} things are missing.`);
+    console.log(
+      found.missing.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.missing.length} requirements are missing.`,
+    );
   process.exit(found.missing.length === 0 ? 0 : 1);
 }

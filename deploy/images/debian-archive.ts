@@ -67,7 +67,7 @@ export class DebianArchive {
       await this.#apt('apt-get', ['download', '-qq', ...wanted], 15 * MINUTES, incoming).catch((error: unknown) => {
         throw new Error(
           `Debian's archive, as this machine knows it, does not give out every package of packages.lock: ${error instanceof Error ? error.message : error}\n` +
-            "Make the lock anew (npm run image -- lock), or name a snapshot of the lock's day in SLIPWAY_DEBIAN_SOURCES.",
+            "Renew the lock (npm run image -- lock), or name a snapshot of the lock's day in SLIPWAY_DEBIAN_SOURCES.",
           { cause: error },
         );
       });

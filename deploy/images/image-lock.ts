@@ -49,7 +49,7 @@ export function parseLock(text: string): ImageLock {
   }
   const field = (name: string, at = 0): string => {
     const value = single.get(name)?.[at];
-    if (!value) throw new Error(`packages.lock says nothing of \`${name}\`. Make the lock anew: npm run image -- lock.`);
+    if (!value) throw new Error(`packages.lock has no entry for \`${name}\`. Renew the lock: npm run image -- lock.`);
     return value;
   };
   return {
@@ -66,6 +66,6 @@ export function parsePackage(fields: readonly string[], where: string): LockedPa
   const [name, version, architecture, sha256, size] = fields;
   const bytes = Number(size);
   if (!name || !version || !architecture || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || !Number.isSafeInteger(bytes))
-    throw new Error(`${where}: not a package: deb ${fields.join(' ')}. Make the lock anew: npm run image -- lock.`);
+    throw new Error(`${where}: not a package: deb ${fields.join(' ')}. Renew the lock: npm run image -- lock.`);
   return { name, version, architecture, sha256: sha256!, size: bytes };
 }

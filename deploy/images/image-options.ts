@@ -46,7 +46,7 @@ export function readLock(name: OptionName): OptionLock {
     const [packageName, version, integrity] = fields;
     if (kind === 'deb') packages.push(parsePackage(fields, `${name}.lock`));
     else if (kind === 'npm' && packageName && version && integrity) npm = { name: packageName, version, integrity };
-    else throw new Error(`${name}.lock: not understood: ${line}. Make the locks anew: npm run image -- lock.`);
+    else throw new Error(`${name}.lock: invalid line: ${line}. Renew the locks: npm run image -- lock.`);
   }
   return { packages, ...(npm === undefined ? {} : { npm }) };
 }

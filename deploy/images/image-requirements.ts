@@ -33,20 +33,18 @@ export function findingsOf({ architecture, config, files }: ReadImage): Findings
   const text = (at: string): string => lookUp(files, at)?.head.toString('utf8') ?? '';
 
   const node = lookUp(files, NODE_PATH);
-  need(executable(node), `There is no Node at ${NODE_PATH} that everybody may run. COPY it from the base image.`);
+  need(executable(node), `No Node at ${NODE_PATH} that every user may run. COPY it from the base image.`);
   if (executable(node) && node!.head.readUInt16LE(18) !== MACHINES[architecture]) missing.push(`${NODE_PATH} is not a program for ${architecture}.`);
   for (const [name, at] of Object.entries(BUNDLES) as [BundleName, string][]) {
     const bundle = lookUp(files, at);
-    need(bundle?.kind === 'file' && (bundle.mode & 0o004) !== 0, `There is no ${at} that everybody may read. COPY /opt/slipway from the base image.`);
+    need(bundle?.kind === 'file' && (bundle.mode & 0o004) !== 0, `No ${at} that every user may read. COPY /opt/slipway from the base image.`);
     const ours = createHash('sha256')
       .update(readFileSync(builtBundle(name)))
       .digest('hex');
     if (bundle !== undefined && bundle.sha256 !== ours)
-      differs.push(
-        `${at} is not the one of this checkout. Build the image anew on the base of this version, or runtime-api and sandbox may not understand each other.`,
-      );
+      differs.push(`${at} is not the one of this checkout. Rebuild the image on the base of this version, or runtime-api and sandbox may be incompatible.`);
     if (bundle !== undefined && (bundle.uid !== 0 || (bundle.mode & 0o022) !== 0))
-      missing.push(`${at} could be changed by somebody else than root. chown root, chmod 0644.`);
+      missing.push(`${at} can be changed by users other than root. chown root, chmod 0644.`);
   }
   const terminal = `/opt/slipway/node_modules/@lydell/${NATIVE_TERMINAL[architecture]}/pty.node`;
   need(lookUp(files, terminal)?.kind === 'file', `There is no ${terminal}: the agent would have no terminal. COPY /opt/slipway from the base image whole.`);
@@ -71,7 +69,7 @@ export function findingsOf({ architecture, config, files }: ReadImage): Findings
   for (const name of EXPECTED_BY_AGENTS) if (!program(name)) differs.push(`${name} is missing, which agents find in the base image.`);
   need(
     (lookUp(files, '/etc/ssl/certs/ca-certificates.crt')?.kind ?? '') === 'file',
-    'There are no root certificates in /etc/ssl/certs: git and curl trust nobody. Install ca-certificates.',
+    'No root certificates in /etc/ssl/certs: git and curl trust no server. Install ca-certificates.',
   );
   for (const volume of Object.keys(config.Volumes ?? {}))
     differs.push(`VOLUME ${volume} makes a folder per pod that no size limit holds. Take it out of the Dockerfile.`);

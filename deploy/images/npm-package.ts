@@ -17,7 +17,7 @@ export async function resolveNpm(name: string, range: string, signal: AbortSigna
   const answer = JSON.parse(shown) as Record<string, string> | Record<string, string>[];
   const newest = Array.isArray(answer) ? answer.at(-1) : answer;
   const [version, integrity] = [newest?.['version'], newest?.['dist.integrity']];
-  if (!version || !integrity) throw new Error(`npm says nothing of a version of ${name} in ${range}.`);
+  if (!version || !integrity) throw new Error(`npm knows no version of ${name} in ${range}.`);
   return { version, integrity };
 }
 
@@ -73,7 +73,5 @@ export async function fetchPackage(
   const archive = await readFile(file);
   if (createHash(algorithm).update(archive).digest('base64') === expected) return archive;
   await rm(file);
-  throw new Error(
-    `${npm.name} ${npm.version} from the registry is not the one in the lock: its ${algorithm} differs. Nothing was built; try again, or make the lock anew.`,
-  );
+  throw new Error(`${npm.name} ${npm.version} from the registry differs from the lock: another ${algorithm}. Nothing was built; try again, or renew the lock.`);
 }

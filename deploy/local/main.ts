@@ -43,7 +43,7 @@ Ctrl-C stops everything; conversations are kept.
 `);
 } catch (error) {
   if (!stopping.signal.aborted) {
-    process.stderr.write(`\nSlipway cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`\nSlipway failed to start: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   }
 }

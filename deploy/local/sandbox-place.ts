@@ -48,7 +48,7 @@ function onCluster(caller: Caller, dataDirectory: string): SandboxPlace {
   };
   const templates = need('SANDBOX_TEMPLATES', 'a copy of deploy/kubernetes/examples/templates.yaml with the image that `npm run image` prints');
   const isFile = !/^\s*[[{]/.test(templates);
-  if (isFile && !existsSync(templates)) throw new Error(`SANDBOX_TEMPLATES names ${templates}, which is not there.`);
+  if (isFile && !existsSync(templates)) throw new Error(`SANDBOX_TEMPLATES names ${templates}, which does not exist.`);
   const hostAddress = need('SANDBOX_HOST_ADDRESS', 'the address at which pods reach this machine');
   const home = path.join(os.homedir(), '.kube/config');
   const kubeconfig =

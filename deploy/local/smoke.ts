@@ -40,7 +40,7 @@ async function smoke(): Promise<Record<string, unknown>> {
 
     const person = await signIn(stack.url, { username: 'demo', password: 'demo' });
     const org = person.me.orgs[0];
-    require(org !== undefined, 'the demo person has no organization');
+    require(org !== undefined, 'the demo user has no organization');
     step(`signed in as ${person.me.name}`);
 
     const asked = performance.now();

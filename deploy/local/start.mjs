@@ -12,7 +12,7 @@ const began = Date.now();
 const say = (line) => process.stderr.write(`${line}\n`);
 
 function stopWith(sentence) {
-  say(`\nSlipway cannot start: ${sentence}`);
+  say(`\nSlipway failed to start: ${sentence}`);
   process.exit(1);
 }
 
@@ -61,7 +61,7 @@ const build = spawnSync(node, [path.join(root, 'node_modules/nx/dist/bin/nx.js')
 });
 if (build.status !== 0) {
   say(`${build.stdout ?? ''}${build.stderr ?? ''}`);
-  stopWith('the build failed; its message is above.');
+  stopWith('build failed, see above.');
 }
 say(`  built in ${((Date.now() - building) / 1000).toFixed(1)} s`);
 

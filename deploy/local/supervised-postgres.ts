@@ -52,7 +52,7 @@ export class SupervisedPostgres {
       const how = await this.server.ended;
       if (this.stopping) return;
       if (performance.now() - began > STEADY_MS) delayMs = RESTART_MIN_MS;
-      this.log(`postgres ended (${how}) and is started again; its log is ${path.join(this.folder, 'server.log')}`);
+      this.log(`postgres ended (${how}), restarting; its log is ${path.join(this.folder, 'server.log')}`);
       const ended = performance.now();
       if (!(await this.startAgain(delayMs))) return;
       this.restarts += 1;
@@ -71,7 +71,7 @@ export class SupervisedPostgres {
         this.server = await startPostgresServer(this.folder, this.port);
         return true;
       } catch (error) {
-        this.log(`postgres could not be started, will retry: ${(error as Error).message}`);
+        this.log(`failed to start postgres, will retry: ${(error as Error).message}`);
       }
     }
   }

@@ -81,7 +81,7 @@ export class Supervised {
     let last = 'it did not answer';
     while (performance.now() < end) {
       signal.throwIfAborted();
-      if (this.restarts >= HOPELESS_RESTARTS) throw new Error(`${this.spec.name} keeps ending: ${this.lastLine}\nIts log: ${this.spec.logFile}`);
+      if (this.restarts >= HOPELESS_RESTARTS) throw new Error(`${this.spec.name} exits again and again: ${this.lastLine}\nIts log: ${this.spec.logFile}`);
       try {
         const response = await fetch(this.spec.readyUrl, { signal: AbortSignal.timeout(2_000), redirect: 'manual' });
         if (response.status < 400) return void (await response.arrayBuffer());

@@ -14,16 +14,16 @@ const NO_EGRESS = 'The sandboxes of this machine have no egress class, and none 
 const WITHOUT_DATA: Readonly<Record<string, string>> = {
   'Integrations: By provider and outcome': NO_CONNECTION,
   'Integrations: Conversations that they ended': NO_CONNECTION,
-  'Integrations: Not believed, by reason': NO_CONNECTION,
-  'Integrations: Time of a job (p95)': NO_CONNECTION,
-  'Integrations: Until their answer p50': NO_CONNECTION,
-  'Integrations: Until their answer p99': NO_CONNECTION,
-  'Overview: Requests that failed on our side': 'None did. A series begins with the first of a route.',
+  'Integrations: Failed verification, by reason': NO_CONNECTION,
+  'Integrations: Job time (p95)': NO_CONNECTION,
+  'Integrations: Time to answer p50': NO_CONNECTION,
+  'Integrations: Time to answer p99': NO_CONNECTION,
+  'Overview: Requests failed on our side': 'None did. A series begins with the first of a route.',
   'Pool and queue: Problems': 'No pool has one.',
-  'Sandboxes: Connections that were cut': NO_EGRESS,
-  'Sandboxes: Requests of the relay by outcome': NO_CONNECTION,
-  'Sandboxes: Until the connection p50': NO_EGRESS,
-  'Sandboxes: Until the connection p99': NO_EGRESS,
+  'Sandboxes: Connections cut': NO_EGRESS,
+  'Sandboxes: Requests by outcome': NO_CONNECTION,
+  'Sandboxes: Time to connect p50': NO_EGRESS,
+  'Sandboxes: Time to connect p99': NO_EGRESS,
 };
 
 const found = await openGoProgram('prometheus');

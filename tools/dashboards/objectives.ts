@@ -25,7 +25,7 @@ export const OBJECTIVES: readonly Objective[] = [
     title: 'Conversations whose first event comes within five seconds',
     short: 'First event within 5 s',
     description:
-      'From the making of a conversation to the first event of its sandbox in the log. A start that fails is a late one; one whose repository or setup script is at fault does not count.',
+      'Time from the creation of a conversation to the first event of its sandbox in the log. A start that fails is a late one; one whose repository or setup script is at fault does not count.',
     target: 0.99,
     alert: 'SlipwayFirstEventBudget',
     total: starts,

@@ -28,7 +28,7 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
   const registers = [registry];
   new Gauge({
     name: 'llm_ledger_pending',
-    help: 'Calls that are not yet in the ledger',
+    help: 'Calls not yet in the ledger',
     registers,
     collect() {
       this.set(pending());
@@ -36,7 +36,7 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
   });
   new Gauge({
     name: 'llm_calls_open',
-    help: 'Calls that were sent to a model and are not in the ledger: what would be settled as estimated if this process died now',
+    help: 'Calls sent to a model and not yet in the ledger: settled as estimated if this process died now',
     registers,
     collect() {
       this.set(open());
@@ -44,7 +44,7 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
   });
   const budgetStops = new Counter({
     name: 'budget_stops_total',
-    help: 'Calls that a budget ended; kind is limit (of the conversation itself), budget (of its organization, user or key) or answer (in the middle of one)',
+    help: 'Calls ended by a budget; kind is limit (of the conversation), budget (of organization, user or key) or answer (cut off in the middle)',
     labelNames: ['kind'],
     registers,
   });
@@ -54,20 +54,20 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
     budgetStops,
     calls: new Counter({
       name: 'llm_calls_total',
-      help: 'Calls that were sent to a model; outcome is ok, aborted or the code of the failure',
+      help: 'Calls sent to a model; outcome is ok, aborted or the code of the failure',
       labelNames: ['model', 'outcome'],
       registers,
     }),
     seconds: new Histogram({
       name: 'llm_call_duration_seconds',
-      help: 'From the request to the end of the answer',
+      help: 'Time from the request to the end of the answer',
       labelNames: ['model'],
       buckets: SECONDS,
       registers,
     }),
     firstByteSeconds: new Histogram({
       name: 'llm_call_first_byte_seconds',
-      help: 'From the request to the first byte of the answer',
+      help: 'Time from the request to the first byte of the answer',
       labelNames: ['model'],
       buckets: SECONDS,
       registers,
@@ -81,7 +81,7 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
     }),
     attempts: new Counter({
       name: 'llm_attempts_total',
-      help: 'How often a deployment was asked; outcome is ok, aborted or the code of the failure. One call is up to three attempts',
+      help: 'Attempts at a deployment; outcome is ok, aborted or the code of the failure. One call makes up to three attempts',
       labelNames: ['deployment', 'outcome'],
       registers,
     }),
@@ -93,6 +93,6 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
     }),
     costUsd: new Counter({ name: 'llm_cost_usd_total', help: 'Cost where the price is known', labelNames: ['model'], registers }),
     refused: new Counter({ name: 'llm_requests_refused_total', help: 'Requests that reached no model', labelNames: ['code'], registers }),
-    keyLookups: new Counter({ name: 'llm_key_lookups_total', help: 'Keys that were looked up in the database', labelNames: ['result'], registers }),
+    keyLookups: new Counter({ name: 'llm_key_lookups_total', help: 'Key lookups in the database', labelNames: ['result'], registers }),
   };
 }

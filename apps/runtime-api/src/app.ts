@@ -122,10 +122,10 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   };
   const registry = createMetrics('runtime-api');
   const metrics = {
-    claims: new Counter({ name: 'pool_claim_total', help: 'Answers of the claim, by result', labelNames: ['result'], registers: [registry] }),
+    claims: new Counter({ name: 'pool_claim_total', help: 'Claims, by result', labelNames: ['result'], registers: [registry] }),
     durations: new Histogram({
       name: 'pool_claim_duration_seconds',
-      help: 'From request to activated sandbox',
+      help: 'Time from the request to an activated sandbox',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 20],
       registers: [registry],
     }),
@@ -134,7 +134,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   poolGauges(db, registry);
   new Gauge({
     name: 'workspace_store_problem',
-    help: '1 while this replica cannot write, read and delete an object where workspaces are kept',
+    help: '1 while this replica cannot write, read and delete an object in the workspace store',
     registers: [registry],
     collect() {
       this.set((options.storeProblem?.() ?? null) === null ? 0 : 1);
@@ -260,7 +260,7 @@ function poolGauges(db: SqlPool, registry: Registry): void {
   });
   new Gauge({
     name: 'sandboxes',
-    help: 'Sandboxes that exist or are being made or removed; state is intent, provisioning, ready, bound, active, doomed or releasing',
+    help: 'Sandboxes that exist, are being created or are being removed; state is intent, provisioning, ready, bound, active, doomed or releasing',
     labelNames: ['pool', 'state'],
     registers: [registry],
     async collect() {
@@ -270,7 +270,7 @@ function poolGauges(db: SqlPool, registry: Registry): void {
   });
   new Gauge({
     name: 'pool_problem',
-    help: '1 while sandboxes of the pool do not come up, by reason',
+    help: '1 while sandboxes of the pool fail to start, by reason',
     labelNames: ['pool', 'code'],
     registers: [registry],
     async collect() {

@@ -19,7 +19,7 @@ export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>)
   const registers = [registry];
   new Gauge({
     name: 'sandbox_gateway_seats_open',
-    help: 'Requests under way and sockets that count for STREAMS_PER_USER and STREAMS_PER_ORG',
+    help: 'Requests under way and sockets that count towards STREAMS_PER_USER and STREAMS_PER_ORG',
     registers,
     collect() {
       this.set(seats.open);
@@ -27,7 +27,7 @@ export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>)
   });
   new Gauge({
     name: 'sandbox_gateway_seats_fullest',
-    help: 'Most of them that one user, and one organization, has in this replica; of is user or org',
+    help: 'Largest number that one user or one organization has on this replica; of is user or org',
     labelNames: ['of'],
     registers,
     collect() {
@@ -40,13 +40,13 @@ export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>)
     registry,
     requests: new Counter({
       name: 'sandbox_gateway_requests_total',
-      help: 'Requests for a sandbox; outcome is ok or the code of the refusal',
+      help: 'Requests to a sandbox; outcome is ok or the code of the refusal',
       labelNames: ['kind', 'outcome'],
       registers,
     }),
     seconds: new Histogram({
       name: 'sandbox_gateway_request_duration_seconds',
-      help: 'From the request to the end of its answer; of a socket until it is open',
+      help: 'Time from a request to the end of its answer; of a socket until it is open',
       labelNames: ['kind'],
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
       registers,
@@ -54,13 +54,13 @@ export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>)
     open: new Gauge({ name: 'sandbox_gateway_open', help: 'Requests under way and open sockets', labelNames: ['kind'], registers }),
     cut: new Counter({
       name: 'sandbox_gateway_cut_total',
-      help: 'What was open and was ended here: its access ended, or could not be checked for the grace',
+      help: 'Open requests and sockets ended by the gateway: access ended, or could not be checked within the grace period',
       labelNames: ['why'],
       registers,
     }),
     useNotNoted: new Counter({
       name: 'sandbox_gateway_use_not_noted_total',
-      help: 'Times that the database could not be told who works in sandboxes: while this grows, one in use may be paused as idle',
+      help: 'Failed writes of the use of sandboxes to the database; while this grows, a sandbox in use may be paused as idle',
       registers,
     }),
   };

@@ -47,7 +47,7 @@ export function librariesOf(file: string, except?: string): LayerEntry[] {
 
 /** One file of this machine, as root's. */
 export function copied(from: string, to: string, mode: number): LayerEntry {
-  if (lstatSync(from).isSymbolicLink()) throw new Error(`${from} is a link; name what it means.`);
+  if (lstatSync(from).isSymbolicLink()) throw new Error(`${from} is a link; name its target.`);
   const size = statSync(from).size;
   return { kind: 'file', path: to, mode, uid: 0, gid: 0, mtime: 0, size, from };
 }

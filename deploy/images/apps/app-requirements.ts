@@ -41,8 +41,7 @@ export function appFindingsOf({ config, files }: ReadImage): Findings {
   for (const [name, file] of files) {
     if (file.kind === 'link') continue;
     if ((file.mode & 0o6000) !== 0) missing.push(`/${name} is setuid or setgid.`);
-    if (file.uid !== 0 || file.gid !== 0 || (name !== 'tmp' && (file.mode & 0o022) !== 0))
-      missing.push(`/${name} could be changed by somebody else than root.`);
+    if (file.uid !== 0 || file.gid !== 0 || (name !== 'tmp' && (file.mode & 0o022) !== 0)) missing.push(`/${name} can be changed by users other than root.`);
     if ((file.mode & 0o004) === 0) missing.push(`/${name} cannot be read by the image's user.`);
     if (file.kind !== 'file') continue;
     // A shell or a package manager is one of these, whatever its name is.
@@ -54,8 +53,8 @@ export function appFindingsOf({ config, files }: ReadImage): Findings {
     for (const [what, pattern] of Object.entries(SECRETS)) if (pattern.test(text)) missing.push(`/${name} holds ${what}.`);
   }
   const node = lookUp(files, NODE_PATH);
-  need(node?.kind === 'file' && (node.mode & 0o001) !== 0, `There is no Node at ${NODE_PATH} that everybody may run.`);
-  need(lookUp(files, '/tmp')?.mode === 0o1777, '/tmp is not a folder that everybody may write to.');
+  need(node?.kind === 'file' && (node.mode & 0o001) !== 0, `No Node at ${NODE_PATH} that every user may run.`);
+  need(lookUp(files, '/tmp')?.mode === 0o1777, '/tmp is not a folder that every user may write to.');
   missing.push(...billFindings(lookUp(files, `${DOC_FOLDER}/sbom.cdx.json`)?.head.toString('utf8')));
   need((lookUp(files, `${DOC_FOLDER}/LICENSES.txt`)?.head.length ?? 0) > 1000, `There are no licences in /${DOC_FOLDER}/LICENSES.txt.`);
   return { missing, differs: [] };

@@ -14,7 +14,7 @@ export async function webEntries(folder = STANDALONE): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
   for (const entry of await entriesOf(folder, '', { youngest: 0, owner: 0 })) {
     if (LEFT_OUT.test(entry.path)) continue;
-    if (entry.kind === 'link') throw new Error(`${entry.path} of the built pages is a second name of ${entry.target}; build them anew.`);
+    if (entry.kind === 'link') throw new Error(`${entry.path} of the built pages is a link to ${entry.target}; rebuild them.`);
     const mode = entry.kind === 'directory' ? 0o755 : entry.kind === 'symlink' ? 0o777 : 0o644;
     entries.push({ ...(entry.kind === 'file' ? withoutRoot(entry) : entry), mode, path: path.posix.join('opt/slipway', entry.path) });
   }

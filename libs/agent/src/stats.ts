@@ -23,7 +23,7 @@ export interface CountedCall {
   readonly completion: Completion;
   /** US dollars. */
   readonly cost: number;
-  /** From the request to the end of the answer. Milliseconds. */
+  /** Time from the request to the end of the answer. Milliseconds. */
   readonly latencyMs: number;
   readonly at: Date;
   readonly contextWindow: number | null;

@@ -10,13 +10,13 @@ export function measuredQueue(queue: Queue, registry: Registry): Queue {
   const registers = [registry];
   const jobs = new Counter({
     name: 'jobs_total',
-    help: 'Jobs that ended, by queue; result is done, failed (it comes again) or interrupted (it runs elsewhere)',
+    help: 'Jobs that ended, by queue; result is done, failed (will retry) or interrupted (runs elsewhere)',
     labelNames: ['queue', 'result'],
     registers,
   });
   const seconds = new Histogram({
     name: 'job_seconds',
-    help: 'Time that a job ran, by queue',
+    help: 'Run time of a job, by queue',
     labelNames: ['queue'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,

@@ -68,7 +68,7 @@ export const availability: AlertGroup = {
       query: gauge('max', 'nodejs_eventloop_lag_p99_seconds', { by: ['job', 'instance'] }),
       comparator: '>',
       threshold: 0.5,
-      summary: '{{ $labels.instance }} of {{ $labels.job }} answers {{ $value | humanizeDuration }} late: it has too little CPU, or too much to do.',
+      summary: '{{ $labels.instance }} of {{ $labels.job }} answers {{ $value | humanizeDuration }} late: too little CPU, or too much work.',
     },
   ],
 };

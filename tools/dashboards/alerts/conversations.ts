@@ -11,7 +11,7 @@ export const conversations: AlertGroup = {
       query: gauge('max', 'outbox_oldest_seconds', { where: { queue: { in: ['conversation-start', 'conversation-deliver'] } } }),
       comparator: '>',
       threshold: 900,
-      summary: 'A conversation has waited {{ $value | humanizeDuration }} for a sandbox, or for its message to be taken.',
+      summary: 'A conversation has waited {{ $value | humanizeDuration }} for a sandbox, or for the delivery of its message.',
     },
     {
       name: 'SlipwayPausesWaiting',
@@ -20,7 +20,7 @@ export const conversations: AlertGroup = {
       query: gauge('max', 'outbox_oldest_seconds', { where: { queue: { in: ['conversation-pause', 'conversation-snapshot'] } }, by: ['queue'] }),
       comparator: '>',
       threshold: 1800,
-      summary: 'A {{ $labels.queue }} has not been done for {{ $value | humanizeDuration }}.',
+      summary: 'A job of {{ $labels.queue }} is not done after {{ $value | humanizeDuration }}.',
     },
     {
       name: 'SlipwaySweepStopped',
@@ -42,7 +42,7 @@ export const conversations: AlertGroup = {
       query: gauge('max', 'conversations_lease_over'),
       comparator: '>',
       threshold: 0,
-      summary: '{{ $value }} conversations have lost their sandbox and do not get another.',
+      summary: '{{ $value }} conversations lost their sandbox and have not got another.',
     },
     {
       name: 'SlipwayStorageFull',
@@ -87,7 +87,7 @@ export const conversations: AlertGroup = {
       query: gauge('max', 'realtime_unsent_bytes', { by: ['job', 'instance'] }),
       comparator: '>',
       threshold: 67_108_864,
-      summary: '{{ $value | humanize1024 }}B wait in {{ $labels.instance }} for browsers that do not take them.',
+      summary: '{{ $value | humanize1024 }}B are buffered in {{ $labels.instance }} for slow browsers.',
     },
   ],
 };

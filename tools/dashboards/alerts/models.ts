@@ -23,7 +23,7 @@ export const models: AlertGroup = {
       query: quantile(0.95, 'llm_call_first_byte_seconds', { by: ['model'], window: '10m' }),
       comparator: '>',
       threshold: 60,
-      summary: '{{ $labels.model }} takes {{ $value | humanizeDuration }} (p95) until its first word.',
+      summary: '{{ $labels.model }} takes {{ $value | humanizeDuration }} (p95) to its first byte.',
     },
     {
       name: 'SlipwayLedgerBehind',
@@ -36,7 +36,7 @@ export const models: AlertGroup = {
         query: 'min(last_15m):max:slipway.llm_ledger_pending{*} by {pod_name} - 10 * sum:slipway.llm_calls.count{*} by {pod_name}.as_rate() > 0',
         critical: 0,
       },
-      summary: '{{ $value }} calls that cost money are not in the ledger, only in {{ $labels.instance }}.',
+      summary: '{{ $value }} charged calls are not in the ledger, only in {{ $labels.instance }}.',
     },
     {
       name: 'SlipwayUnknownKeys',
@@ -45,7 +45,7 @@ export const models: AlertGroup = {
       query: rate('llm_key_lookups_total', { where: { result: 'unknown' }, window: '10m' }),
       comparator: '>',
       threshold: 1,
-      summary: 'Somebody calls llm-gateway with keys that it does not know, more than once a second.',
+      summary: 'llm-gateway receives more than one call a second with unknown keys.',
     },
   ],
 };
@@ -67,7 +67,7 @@ export const sandboxGateway: AlertGroup = {
       ),
       comparator: '>',
       threshold: 0.1,
-      summary: '{{ $value | humanizePercentage }} of what comes through sandbox-gateway does not reach its sandbox.',
+      summary: '{{ $value | humanizePercentage }} of the requests through sandbox-gateway fail to reach their sandbox.',
     },
   ],
 };

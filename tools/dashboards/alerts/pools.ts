@@ -24,7 +24,7 @@ export const pools: AlertGroup = {
       query: gauge('max', 'pool_lead_age_seconds'),
       comparator: '>',
       threshold: 120,
-      summary: 'No replica of runtime-api has kept the pools for {{ $value | humanizeDuration }}.',
+      summary: 'No replica of runtime-api has led the pools for {{ $value | humanizeDuration }}.',
     },
     {
       name: 'SlipwayPoolProblem',
@@ -33,7 +33,7 @@ export const pools: AlertGroup = {
       query: gauge('max', 'pool_problem', { by: ['pool', 'code'] }),
       comparator: '==',
       threshold: 1,
-      summary: 'Sandboxes of pool {{ $labels.pool }} do not come up: {{ $labels.code }}.',
+      summary: 'Sandboxes of pool {{ $labels.pool }} fail to start: {{ $labels.code }}.',
     },
     {
       name: 'SlipwayWorkspacesNotKept',
@@ -45,7 +45,7 @@ export const pools: AlertGroup = {
         query: 'min(last_2m):max:slipway.workspaces_not_kept{*} + max:slipway.workspace_store_problem{*} > 0',
         critical: 0,
       },
-      summary: 'Files of paused conversations cannot be kept. Their sandboxes stay, for a day at most.',
+      summary: 'Workspaces of paused conversations cannot be saved. Their sandboxes stay, for a day at most.',
     },
     {
       name: 'SlipwayWorkspacesLost',
@@ -53,7 +53,7 @@ export const pools: AlertGroup = {
       query: gauge('max', 'workspaces_lost', { by: ['pool'] }),
       comparator: '>',
       threshold: 0,
-      summary: '{{ $value }} sandboxes of pool {{ $labels.pool }} went within an hour without their files being kept.',
+      summary: '{{ $value }} sandboxes of pool {{ $labels.pool }} were lost within an hour with their files.',
     },
     {
       name: 'SlipwayClaimsSlow',
@@ -62,7 +62,7 @@ export const pools: AlertGroup = {
       query: quantile(0.95, 'pool_claim_duration_seconds', { window: '10m' }),
       comparator: '>',
       threshold: 1,
-      summary: 'A warm sandbox takes {{ $value | humanizeDuration }} (p95) to be given out.',
+      summary: 'A warm sandbox takes {{ $value | humanizeDuration }} (p95) to be claimed.',
     },
     {
       name: 'SlipwayActivationsFailing',
@@ -74,7 +74,7 @@ export const pools: AlertGroup = {
       ),
       comparator: '>',
       threshold: 0.05,
-      summary: '{{ $value | humanizePercentage }} of the warm sandboxes die when they are given out.',
+      summary: '{{ $value | humanizePercentage }} of the warm sandboxes die when they are claimed.',
     },
   ],
 };

@@ -8,14 +8,14 @@ export const conversations: Board = {
     row(
       'Now',
       number('Running', 'number', gauge('max', 'conversations_wanted', { where: { start: 'READY' } })),
-      number('Without a sandbox that answers', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
+      number('Sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
       number('Sockets', 'number', gauge('sum', 'realtime_sockets')),
       number('Events stored', 'events', rate('ingest_events_total')),
     ),
     row(
       'Work',
-      lines('Conversations that should run, by the state of their start', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
-      lines('Lease is over', 'number', gauge('max', 'conversations_lease_over'), {
+      lines('Conversations to run, by state of their start', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
+      lines('Lease expired', 'number', gauge('max', 'conversations_lease_over'), {
         note: 'A moment of it is a sandbox that died; minutes of it are SlipwayConversationsLost.',
       }),
     ),
@@ -32,7 +32,7 @@ export const conversations: Board = {
       ),
       lines('Batches refused', 'operations', rate('ingest_refused_total', { by: ['code'] })),
       lines('Sockets', 'number', gauge('sum', 'realtime_sockets', { by: ['instance'] })),
-      lines('Bytes that wait for slow browsers', 'bytes', gauge('sum', 'realtime_unsent_bytes', { by: ['instance'] }), {
+      lines('Bytes buffered for slow browsers', 'bytes', gauge('sum', 'realtime_unsent_bytes', { by: ['instance'] }), {
         thresholds: { critical: 67_108_864 },
       }),
       lines('Sockets closed as too slow', 'operations', rate('realtime_slow_sockets_total')),

@@ -23,16 +23,16 @@ export const data: Board = {
         'requests',
         rate('http_request_duration_seconds_count', { where: { route: '/ready', status: '503' }, by: ['job'] }),
       ),
-      lines('Calls that wait for the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
+      lines('Calls waiting for the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
     ),
     row(
       'Connections',
-      lines('Work that waits for a connection', 'number', gauge('sum', 'db_pool_waiting', { by: ['job', 'pool'] }), {
+      lines('Requests waiting for a connection', 'number', gauge('sum', 'db_pool_waiting', { by: ['job', 'pool'] }), {
         thresholds: { warning: 1, critical: 20 },
       }),
       lines('Wait for a connection (p99)', 'seconds', quantile(0.99, 'db_pool_wait_seconds', { by: ['job', 'pool'] }), { thresholds: { critical: 0.5 } }),
       lines('Connections', 'number', gauge('sum', 'db_pool_connections', { by: ['job', 'pool', 'state'] })),
-      lines('Statements that Postgres refused', 'operations', rate('db_denied_total', { by: ['job'] }), {
+      lines('Statements refused by Postgres', 'operations', rate('db_denied_total', { by: ['job'] }), {
         note: 'The slowest statements are in pg_stat_statements: no series names a statement.',
         thresholds: { critical: 0.001 },
       }),
@@ -40,7 +40,7 @@ export const data: Board = {
     row(
       'Storage',
       lines('Storage of all organizations', 'bytes', gauge('max', 'storage_used_bytes')),
-      lines('Share of its limit that the fullest one uses', 'share', gauge('max', 'storage_fullest_ratio'), { thresholds: { warning: 0.8, critical: 1 } }),
+      lines('Fullest organization, share of its limit', 'share', gauge('max', 'storage_fullest_ratio'), { thresholds: { warning: 0.8, critical: 1 } }),
     ),
     row(
       'Processes',

@@ -19,17 +19,17 @@ export const integrations: Board = {
     row(
       'In the time shown',
       number('Deliveries', 'number', orZero(total('integration_deliveries_total'))),
-      number('Deliveries that were not believed', 'number', orZero(total('integration_deliveries_refused_total')), {
+      number('Deliveries that failed verification', 'number', orZero(total('integration_deliveries_refused_total')), {
         thresholds: { warning: 10, critical: 100 },
       }),
-      number('Jobs that wait', 'number', gauge('max', 'outbox_jobs', { where: ours })),
-      number('The oldest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours }), { thresholds: { warning: 300, critical: 1800 } }),
+      number('Waiting jobs', 'number', gauge('max', 'outbox_jobs', { where: ours })),
+      number('Oldest waiting job', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours }), { thresholds: { warning: 300, critical: 1800 } }),
     ),
     row(
       'Deliveries of providers',
       lines('By provider and outcome', 'operations', rate('integration_deliveries_total', { by: ['provider', 'outcome'] })),
-      lines('Not believed, by reason', 'operations', rate('integration_deliveries_refused_total', { by: ['provider', 'reason'] })),
-      lines('Until their answer', 'seconds', { p50: quantile(0.5, 'integration_delivery_seconds'), p99: quantile(0.99, 'integration_delivery_seconds') }),
+      lines('Failed verification, by reason', 'operations', rate('integration_deliveries_refused_total', { by: ['provider', 'reason'] })),
+      lines('Time to answer', 'seconds', { p50: quantile(0.5, 'integration_delivery_seconds'), p99: quantile(0.99, 'integration_delivery_seconds') }),
       lines(
         'Conversations that they ended',
         'operations',
@@ -39,8 +39,8 @@ export const integrations: Board = {
     row(
       'Work for them',
       lines('Jobs by result', 'operations', rate('jobs_total', { where: ours, by: ['queue', 'result'] })),
-      lines('Time of a job (p95)', 'seconds', quantile(0.95, 'job_seconds', { where: ours, by: ['queue'] })),
-      lines('Jobs that wait', 'number', gauge('max', 'outbox_jobs', { where: ours, by: ['queue'] })),
+      lines('Job time (p95)', 'seconds', quantile(0.95, 'job_seconds', { where: ours, by: ['queue'] })),
+      lines('Waiting jobs', 'number', gauge('max', 'outbox_jobs', { where: ours, by: ['queue'] })),
       lines('Age of the oldest', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours, by: ['queue'] })),
     ),
   ],

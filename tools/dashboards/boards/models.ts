@@ -10,7 +10,7 @@ export const models: Board = {
   rows: [
     row(
       'Now',
-      number('Spent in the time shown', 'usd', total('llm_cost_usd_total'), {
+      number('Spent in the selected time', 'usd', total('llm_cost_usd_total'), {
         note: 'Where the price is known. The ledger in Postgres (schema gateway) is the book; this is a meter.',
       }),
       number('Spent per hour now', 'usd', times(rate('llm_cost_usd_total', { window: '15m' }), 3600)),
@@ -20,10 +20,10 @@ export const models: Board = {
     row(
       'Calls',
       lines('Calls by outcome', 'requests', rate('llm_calls_total', { by: ['model', 'outcome'] })),
-      lines('Refused before they reached a model', 'requests', rate('llm_requests_refused_total', { by: ['code'] })),
-      lines('Until the first byte', 'seconds', percentiles('llm_call_first_byte_seconds'), { thresholds: { critical: 60 } }),
-      lines('Until the end', 'seconds', percentiles('llm_call_duration_seconds')),
-      lines('Tokens a second of one answer', 'number', percentiles('llm_call_tokens_per_second')),
+      lines('Refused before a model', 'requests', rate('llm_requests_refused_total', { by: ['code'] })),
+      lines('Time to first byte', 'seconds', percentiles('llm_call_first_byte_seconds'), { thresholds: { critical: 60 } }),
+      lines('Time to the end', 'seconds', percentiles('llm_call_duration_seconds')),
+      lines('Tokens per second of an answer', 'number', percentiles('llm_call_tokens_per_second')),
       lines('Attempts by deployment', 'requests', rate('llm_attempts_total', { by: ['deployment', 'outcome'] }), {
         note: 'More attempts than calls: another deployment was asked after one failed.',
       }),
@@ -33,7 +33,7 @@ export const models: Board = {
       lines('Money per hour', 'usd', times(rate('llm_cost_usd_total', byModel), 3600)),
       lines('Tokens', 'number', rate('llm_tokens_total', { by: ['model', 'kind'] }), { note: 'cached is a part of prompt.' }),
       lines('Not yet in the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
-      lines('Keys looked up', 'requests', rate('llm_key_lookups_total', { by: ['result'] })),
+      lines('Key lookups', 'requests', rate('llm_key_lookups_total', { by: ['result'] })),
     ),
   ],
 };

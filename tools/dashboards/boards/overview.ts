@@ -11,7 +11,7 @@ export const overview: Board = {
   rows: [
     row(
       'Now',
-      number('Replicas that do not answer', 'number', pair(`sum(up{${ofApps}} == bool 0)`, ''), {
+      number('Replicas down', 'number', pair(`sum(up{${ofApps}} == bool 0)`, ''), {
         note: 'Datadog has the monitor SlipwayReplicaDown for it.',
         grafanaOnly: true,
         thresholds: { critical: 1 },
@@ -21,7 +21,7 @@ export const overview: Board = {
         'number',
         pair('sum(max by (start) (conversations_wanted))', 'max:slipway.conversations_wanted{*} by {start}', ['start']),
       ),
-      number('Oldest start that waits', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: { queue: 'conversation-start' } }), {
+      number('Oldest waiting start', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: { queue: 'conversation-start' } }), {
         thresholds: { warning: 60, critical: 900 },
       }),
       number(
@@ -35,7 +35,7 @@ export const overview: Board = {
     ),
     row(
       'Is it up',
-      lines('Replicas that answer', 'number', pair(`sum by (job) (up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*} by {service}', ['job'])),
+      lines('Replicas up', 'number', pair(`sum by (job) (up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*} by {service}', ['job'])),
       lines('Not ready', 'requests', rate('http_request_duration_seconds_count', { where: { route: '/ready', status: '503' }, by: ['job'] }), {
         note: 'Answers 503 of /ready: the app runs, what it needs does not.',
       }),
@@ -43,8 +43,8 @@ export const overview: Board = {
     row(
       'Requests',
       lines('Requests', 'requests', rate('http_request_duration_seconds_count', { where: NOT_PROBES, by: ['job'] })),
-      lines('Requests that failed on our side', 'requests', rate('http_request_duration_seconds_count', { ...failed, by: ['job', 'route'] })),
-      lines('Time of a request', 'seconds', {
+      lines('Requests failed on our side', 'requests', rate('http_request_duration_seconds_count', { ...failed, by: ['job', 'route'] })),
+      lines('Request time', 'seconds', {
         p50: quantile(0.5, 'http_request_duration_seconds', { where: NOT_PROBES }),
         p95: quantile(0.95, 'http_request_duration_seconds', { where: NOT_PROBES }),
         p99: quantile(0.99, 'http_request_duration_seconds', { where: NOT_PROBES }),

@@ -11,24 +11,24 @@ export const sandboxes: Board = {
       'Now',
       number('In use', 'number', pair('sum(max by (pool) (sandboxes{state="active"}))', 'max:slipway.sandboxes{state:active} by {pool}', ['pool'])),
       number('Warm', 'number', pair('sum(max by (pool) (sandboxes{state="ready"}))', 'max:slipway.sandboxes{state:ready} by {pool}', ['pool'])),
-      number('Conversations without one that answers', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
-      number('Gone without their files, last hour', 'number', gauge('max', 'workspaces_lost'), { thresholds: { critical: 1 } }),
+      number('Conversations whose sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
+      number('Lost with their files, last hour', 'number', gauge('max', 'workspaces_lost'), { thresholds: { critical: 1 } }),
     ),
     row(
       'Life',
       lines('Sandboxes by state', 'number', gauge('max', 'sandboxes', { by: ['pool', 'state'] })),
-      lines('Files that are kept', 'bytes', gauge('max', 'workspaces_kept_bytes')),
-      lines('Sandboxes whose files cannot be kept', 'number', gauge('max', 'workspaces_not_kept', { by: ['pool'] }), { thresholds: { critical: 1 } }),
-      lines('Organizations at their limit of kept files', 'number', gauge('max', 'workspaces_full_organizations')),
+      lines('Saved workspaces', 'bytes', gauge('max', 'workspaces_kept_bytes')),
+      lines('Sandboxes whose workspace cannot be saved', 'number', gauge('max', 'workspaces_not_kept', { by: ['pool'] }), { thresholds: { critical: 1 } }),
+      lines('Organizations at their limit of saved workspaces', 'number', gauge('max', 'workspaces_full_organizations')),
     ),
     row(
       'Into sandboxes: sandbox-gateway',
       lines('Requests into sandboxes', 'requests', rate('sandbox_gateway_requests_total', { by: ['kind', 'outcome'] })),
-      lines('Time of a request', 'seconds', {
+      lines('Request time', 'seconds', {
         p50: quantile(0.5, 'sandbox_gateway_request_duration_seconds', { by: ['kind'] }),
         p99: quantile(0.99, 'sandbox_gateway_request_duration_seconds', { by: ['kind'] }),
       }),
-      lines('Requests that reached no sandbox', 'requests', orZero(rate('sandbox_gateway_requests_total', { where: failures }))),
+      lines('Requests that failed before a sandbox', 'requests', orZero(rate('sandbox_gateway_requests_total', { where: failures }))),
       lines('Open requests and sockets', 'number', gauge('sum', 'sandbox_gateway_open', { by: ['kind'] })),
     ),
     row(
@@ -36,13 +36,13 @@ export const sandboxes: Board = {
       lines('Requests to hosts', 'requests', rate('egress_requests_total', { by: ['egress', 'outcome'] }), {
         note: 'Only classes of sandboxes that reach names go this way.',
       }),
-      lines('Connections that were cut', 'operations', rate('egress_cut_total', { by: ['why'] })),
+      lines('Connections cut', 'operations', rate('egress_cut_total', { by: ['why'] })),
       lines('Bytes', 'bytes', rate('egress_bytes_total', { by: ['direction'] })),
-      lines('Until the connection', 'seconds', {
+      lines('Time to connect', 'seconds', {
         p50: quantile(0.5, 'egress_connect_duration_seconds'),
         p99: quantile(0.99, 'egress_connect_duration_seconds'),
       }),
     ),
-    row('Git of sandboxes', lines('Requests of the relay by outcome', 'requests', rate('git_relay_requests_total', { by: ['outcome'] }))),
+    row('Git relay', lines('Requests by outcome', 'requests', rate('git_relay_requests_total', { by: ['outcome'] }))),
   ],
 };

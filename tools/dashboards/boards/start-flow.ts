@@ -12,9 +12,9 @@ export const startFlow: Board = {
     row(
       'Now',
       number('First event within 5 s', 'share', over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count'))),
-      number('Starts that wait', 'number', gauge('max', 'outbox_jobs', starts)),
-      number('The longest of them', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
-      number('Starts that failed on our side, in the time shown', 'number', orZero(total('conversations_ended_total', failed)), {
+      number('Waiting starts', 'number', gauge('max', 'outbox_jobs', starts)),
+      number('Longest wait', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
+      number('Starts failed on our side, in the selected time', 'number', orZero(total('conversations_ended_total', failed)), {
         thresholds: { warning: 1, critical: 10 },
       }),
     ),
@@ -30,7 +30,7 @@ export const startFlow: Board = {
         },
         { note: 'From the making of a conversation to the first event of its sandbox.', thresholds: { critical: 5 } },
       ),
-      lines('Conversations whose sandbox spoke', 'operations', rate('conversation_first_event_seconds_count')),
+      lines('Conversations with a first event', 'operations', rate('conversation_first_event_seconds_count')),
       lines(
         'Claim of a warm sandbox',
         'seconds',
@@ -60,7 +60,7 @@ export const startFlow: Board = {
       ),
       lines('Jobs of starts, by result', 'operations', rate('jobs_total', { ...starts, by: ['result'] })),
       lines('State of starts', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
-      lines('Answers of the claim', 'operations', rate('pool_claim_total', { by: ['result'] })),
+      lines('Claims by result', 'operations', rate('pool_claim_total', { by: ['result'] })),
     ),
   ],
 };

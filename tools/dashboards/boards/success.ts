@@ -10,11 +10,11 @@ export const success: Board = {
   rows: [
     row(
       'In the time shown',
-      number('Runs that finished', 'share', over(total('conversations_ended_total', finished), total('conversations_ended_total')), {
+      number('Finished runs', 'share', over(total('conversations_ended_total', finished), total('conversations_ended_total')), {
         note: 'Of all that ended: finished, failed, stuck, stopped by a user, or never started.',
       }),
       number('Ended', 'number', total('conversations_ended_total')),
-      number('Cost of one that finished', 'usd', over(total('conversation_cost_usd_sum', finished), total('conversation_cost_usd_count', finished)), {
+      number('Cost of a finished run', 'usd', over(total('conversation_cost_usd_sum', finished), total('conversation_cost_usd_count', finished)), {
         note: 'What the conversation has cost up to that end.',
       }),
       number('Spent', 'usd', total('llm_cost_usd_total')),
@@ -22,13 +22,13 @@ export const success: Board = {
     row(
       'How they end',
       lines('Ends of runs, by result', 'operations', rate('conversations_ended_total', { by: ['result'] })),
-      lines('Ends of runs, by what began the conversation', 'operations', rate('conversations_ended_total', { by: ['trigger'] })),
+      lines('Ends of runs, by trigger of the conversation', 'operations', rate('conversations_ended_total', { by: ['trigger'] })),
       lines(
         'Share that finished',
         'share',
         over(rate('conversations_ended_total', { where: { result: 'finished' }, by: ['trigger'] }), rate('conversations_ended_total', { by: ['trigger'] })),
       ),
-      lines('Cost up to the end', 'usd', {
+      lines('Cost up to the end of a run', 'usd', {
         p50: quantile(0.5, 'conversation_cost_usd', { by: ['result'] }),
         p95: quantile(0.95, 'conversation_cost_usd', { by: ['result'] }),
       }),
@@ -43,7 +43,7 @@ export const success: Board = {
           thresholds: { critical: 1 },
         },
       ),
-      lines('Times that events went out', 'operations', rate('event_delivery_seconds_count', { by: ['instance'] })),
+      lines('Deliveries of events', 'operations', rate('event_delivery_seconds_count', { by: ['instance'] })),
     ),
   ],
 };

@@ -10,34 +10,34 @@ export const telemetry: Board = {
   rows: [
     row(
       'In the time shown',
-      number('Replicas that are scraped', 'number', pair(`sum(up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*}')),
+      number('Scraped replicas', 'number', pair(`sum(up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*}')),
       number('Spans sent', 'number', total('trace_spans_exported_total')),
-      number('Rounds of the export that failed', 'number', total('trace_export_failures_total'), { thresholds: { warning: 1, critical: 30 } }),
-      number('Export of traces is behind by', 'seconds', gauge('max', 'trace_export_lag_seconds'), { thresholds: { warning: 60, critical: 3600 } }),
+      number('Failed export rounds', 'number', total('trace_export_failures_total'), { thresholds: { warning: 1, critical: 30 } }),
+      number('Trace export lag', 'seconds', gauge('max', 'trace_export_lag_seconds'), { thresholds: { warning: 60, critical: 3600 } }),
     ),
     row(
       'Traces',
-      lines('Spans that the receiver took', 'operations', rate('trace_spans_exported_total')),
-      lines('Behind by', 'seconds', gauge('max', 'trace_export_lag_seconds'), {
+      lines('Spans accepted by the receiver', 'operations', rate('trace_spans_exported_total')),
+      lines('Lag', 'seconds', gauge('max', 'trace_export_lag_seconds'), {
         note: 'Nothing is lost while it grows: what is due is sent when the receiver answers.',
       }),
-      lines('Rounds that failed', 'operations', rate('trace_export_failures_total')),
+      lines('Failed rounds', 'operations', rate('trace_export_failures_total')),
     ),
     row(
       'Analytics events',
       lines('Waiting to be sent', 'number', gauge('max', 'analytics_backlog'), {
         note: 'Nothing is lost while it grows, up to 30,000. Always 0 where no PostHog is configured.',
       }),
-      lines('Given to the receiver, by its answer', 'operations', rate('analytics_sent_total', { by: ['result'] })),
+      lines('Sent to the receiver, by its answer', 'operations', rate('analytics_sent_total', { by: ['result'] })),
     ),
     row(
       'Metrics',
-      lines('Time of a scrape', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), { grafanaOnly: true }),
-      lines('Series of each app', 'number', pair(`sum by (job) (scrape_samples_scraped{${ofApps}})`, '', ['job']), {
+      lines('Scrape time', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), { grafanaOnly: true }),
+      lines('Series per app', 'number', pair(`sum by (job) (scrape_samples_scraped{${ofApps}})`, '', ['job']), {
         grafanaOnly: true,
         note: 'No label holds an id of a tenant, so this does not grow with them.',
       }),
-      lines('Running since', 'seconds', pair(`time() - max by (job, instance) (process_start_time_seconds{${ofApps}})`, '', ['job', 'instance']), {
+      lines('Uptime', 'seconds', pair(`time() - max by (job, instance) (process_start_time_seconds{${ofApps}})`, '', ['job', 'instance']), {
         grafanaOnly: true,
       }),
       lines('Event loop lag (p99)', 'seconds', gauge('max', 'nodejs_eventloop_lag_p99_seconds', { where: OF_APPS, by: ['job'] }), {

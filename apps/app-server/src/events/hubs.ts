@@ -50,7 +50,7 @@ export class Hubs {
   ) {
     this.delivery = new Histogram({
       name: 'event_delivery_seconds',
-      help: 'From the commit of events to their going out to the sockets and streams of this replica; one observation for those that go out together',
+      help: 'Time from the commit of events to their writing to the sockets and streams of this replica; one observation per batch',
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers: [metrics],
     });

@@ -15,13 +15,13 @@ export class StreamSeats {
     this.seats = seats;
     this.refused = new Counter({
       name: 'streams_refused_total',
-      help: 'Streams, sockets and subscriptions that were refused; of is whose limit was reached, user or org',
+      help: 'Refused streams, sockets and subscriptions; of is the limit reached, user or org',
       labelNames: ['of'],
       registers: [metrics],
     });
     new Gauge({
       name: 'streams_open',
-      help: 'Open event streams, sockets, and their subscriptions',
+      help: 'Open event streams, sockets and subscriptions',
       registers: [metrics],
       collect() {
         this.set(seats.open);
@@ -29,7 +29,7 @@ export class StreamSeats {
     });
     new Gauge({
       name: 'streams_fullest',
-      help: 'Most of them that one user, and one organization, has in this replica; of is user or org',
+      help: 'Largest number that one user or one organization has on this replica; of is user or org',
       labelNames: ['of'],
       registers: [metrics],
       collect() {

@@ -36,7 +36,7 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
   const slots = new ReadSlots(SLOTS);
   const answered = new Counter({
     name: 'git_relay_requests_total',
-    help: 'Requests of git by sandboxes, by outcome',
+    help: 'Git requests of sandboxes, by outcome',
     labelNames: ['outcome'],
     registers: [options.metrics],
   });

@@ -30,7 +30,7 @@ export class AccessGuard implements CanActivate {
   ) {
     this.refused = new Counter({
       name: 'access_refused_total',
-      help: "Requests that were refused before their operation, by code; resource.not-found is an organization that is not the caller's",
+      help: 'Requests refused before their operation, by code; resource.not-found is an organization of other users',
       labelNames: ['code'],
       registers: [metrics],
     });

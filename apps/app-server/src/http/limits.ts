@@ -51,7 +51,7 @@ export class Limits implements OnApplicationShutdown {
     ]);
     this.refused = new Counter({
       name: 'http_rate_limited_total',
-      help: 'Requests that were refused by a rate limit',
+      help: 'Requests refused by a rate limit',
       labelNames: ['bucket'],
       registers: [metrics],
     });

@@ -30,7 +30,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
   const { ingest, deltas, tokens, logger, docsUrl } = options;
   const seconds = new Histogram({
     name: 'ingest_batch_seconds',
-    help: 'Time from a whole batch being here to its commit',
+    help: 'Time from the receipt of a whole batch to its commit',
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
     registers: [options.metrics],
   });

@@ -17,7 +17,7 @@ export class RunEnds {
     this.ended = conversationEnds(metrics, ['finished', 'error', 'stuck', 'stopped']);
     this.firstEvent = new Histogram({
       name: 'conversation_first_event_seconds',
-      help: 'From the making of a conversation to the first event of its sandbox in the log',
+      help: 'Time from the creation of a conversation to the first event of its sandbox in the log',
       buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900],
       registers: [metrics],
     });

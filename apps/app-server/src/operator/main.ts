@@ -1,4 +1,4 @@
-// What only who runs the installation may do: `node operator.js COMMAND …`. Ends with 0 when it is done, 1 when not, with a sentence.
+// Commands of the operator of the installation: `node operator.js COMMAND …`. Exit code 0 when done, 1 with a sentence when not.
 import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { parseConfig } from '@slipway/errors';
@@ -12,11 +12,11 @@ const USAGE = `Usage: operator.js deactivate|reactivate EMAIL-OR-ID
        operator.js analytics [ORG]
        operator.js flags
 
-deactivate  shuts the account at once: neither its sessions nor its keys work any longer; what it runs is paused within ten seconds.
-reactivate  lets the person sign in again; revoked keys stay revoked.
+deactivate  disables the account at once: its sessions and keys stop working; its running conversations are paused within ten seconds.
+reactivate  lets the user sign in again; revoked keys stay revoked.
 storage     lists the fullest organizations, or shows one (slug or id), or sets its limit: 500MiB, 200GiB, none, or default.
-analytics   prints the analytics events that wait, as they will be sent, of one organization or of all.
-flags       shows each flag with its value, who decides it, and how old that is.
+analytics   prints the pending analytics events as they will be sent, of one organization or of all.
+flags       shows each flag with its value, its source and its age.
 Needs DATABASE_URL as app-server has it; for analytics ANALYTICS_SECRET, for flags FLAGS_PROVIDER and FLAGS, too.`;
 
 const Environment = z.object({

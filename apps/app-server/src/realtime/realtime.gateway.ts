@@ -106,7 +106,7 @@ export class RealtimeGateway {
     const { io } = this;
     this.slow = new Counter({
       name: 'realtime_slow_sockets_total',
-      help: 'Sockets that were sent away because they took what waited for them too slowly',
+      help: 'Sockets sent away because they read too slowly',
       registers: [metrics],
     });
     const unsent = (): number => this.unsentBytes();
@@ -120,7 +120,7 @@ export class RealtimeGateway {
     });
     new Gauge({
       name: 'realtime_unsent_bytes',
-      help: 'Bytes that wait for sockets that do not take them',
+      help: 'Bytes buffered for sockets that read slowly',
       registers: [metrics],
       collect() {
         this.set(unsent());

@@ -10,9 +10,9 @@ export const VerifyAuditConfigSchema = z.object({
 
 export const USAGE = `Usage: verify-audit.js [--org ORG [--expect SEQ:HASH]]
 
-Verifies the audit of one organization, or of all. Ends with 0 when every row is as it was written, 1 when one is not, 2 when it could not be found out.
+Verifies the audit of one organization, or of all. Exit code 0 when every row is unchanged, 1 when one was changed, 2 when the check failed.
   --org ORG          id of the organization
-  --expect SEQ:HASH  a link that was there before, "head" of the last line of an export: without it nobody can tell that the end of a chain was cut off`;
+  --expect SEQ:HASH  an earlier link of the chain, "head" of the last line of an export; without it a cut-off end of the chain goes unnoticed`;
 
 export interface VerifyAuditOptions {
   readonly databaseUrl: string;
@@ -20,7 +20,7 @@ export interface VerifyAuditOptions {
   readonly expected: ExpectedLink | null;
 }
 
-/** `null`: help is wanted. @throws Error with a sentence for arguments that are none, SlipwayError `config.invalid` for the environment. */
+/** `null`: help was requested. @throws Error with a sentence for invalid arguments, SlipwayError `config.invalid` for the environment. */
 export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): VerifyAuditOptions | null {
   const { values } = parseArgs({ args: [...args], options: { org: { type: 'string' }, expect: { type: 'string' }, help: { type: 'boolean', short: 'h' } } });
   if (values.help === true) return null;

@@ -46,7 +46,7 @@ export class LeadRun {
   expose(metrics: Registry): void {
     const gauge: Gauge = new Gauge({
       name: 'pool_lead_age_seconds',
-      help: 'Time since any replica last went through all pools as their leader, at most since this process began',
+      help: 'Time since any replica last completed a pass over all pools as leader; at most the uptime of this process',
       registers: [metrics],
       collect: async () => {
         const age = await this.age().catch(() => null);

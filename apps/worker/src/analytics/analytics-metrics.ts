@@ -13,14 +13,14 @@ export class AnalyticsMetrics {
     const registers = registry === undefined ? [] : [registry];
     this.sent = new Counter({
       name: 'analytics_sent_total',
-      help: 'Analytics events that were given to the receiver, by what it answered; what was not taken is sent again',
+      help: 'Analytics events sent to the receiver, by its answer; those not accepted are sent again',
       labelNames: ['result'],
       registers,
     });
     for (const result of ['sent', 'unauthorized', 'limited', 'refused', 'failed']) this.sent.inc({ result }, 0);
     const backlog: Gauge = new Gauge({
       name: 'analytics_backlog',
-      help: 'Analytics events that wait to be sent, the same in every worker',
+      help: 'Pending analytics events, the same in every worker',
       registers,
       collect: async () => {
         const count = await system(pool, 'waiting analytics events', countWaiting).catch(() => null);

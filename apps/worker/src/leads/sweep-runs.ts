@@ -63,7 +63,7 @@ export class SweepRuns {
   expose(metrics: Registry): void {
     const gauge: Gauge = new Gauge({
       name: 'sweep_age_seconds',
-      help: 'Time since any worker last completed the sweep, at most since this process began',
+      help: 'Time since any worker last completed the sweep; at most the uptime of this process',
       labelNames: ['sweep'],
       registers: [metrics],
       collect: async () => {

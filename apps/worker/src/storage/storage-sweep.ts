@@ -35,7 +35,7 @@ export class StorageSweep {
     this.corrected =
       metrics === undefined
         ? null
-        : new Counter({ name: 'storage_corrected_bytes_total', help: 'Bytes by which counts of storage were off and were corrected', registers: [metrics] });
+        : new Counter({ name: 'storage_corrected_bytes_total', help: 'Bytes by which counts of storage were corrected', registers: [metrics] });
     this.lead = new Lead({ name: 'storage', everyMs: ROUND_MS, locks, logger, round: (signal) => this.round(signal) });
   }
 

@@ -7,7 +7,7 @@ import { system } from '../conversations/conversation.queries.js';
 export function budgetGauges(pool: SqlPool, metrics: Registry): void {
   const reached = new Gauge({
     name: 'budget_organizations',
-    help: 'Organizations that have spent this share of their budget, or more, in its cycle; share is in percent',
+    help: 'Organizations that have spent at least this share of their budget in its cycle; share is in percent',
     labelNames: ['share'],
     registers: [metrics],
     async collect() {
@@ -18,7 +18,7 @@ export function budgetGauges(pool: SqlPool, metrics: Registry): void {
   });
   const stopped = new Gauge({
     name: 'budget_stopped',
-    help: 'Whose budget is used up until its cycle ends; of is org or user',
+    help: 'Organizations and users whose budget is spent until its cycle ends; of is org or user',
     labelNames: ['of'],
     registers: [metrics],
     async collect() {

@@ -16,16 +16,16 @@ export class TraceExportMetrics {
     const lagSeconds = (): number => this.lagSeconds();
     new Gauge({
       name: 'trace_export_lag_seconds',
-      help: 'Time since the export of traces last had nothing that was due; 0 in a worker that does not export',
+      help: 'Time since the trace export last had nothing due; 0 in a worker that does not export',
       registers,
       collect() {
         this.set(lagSeconds());
       },
     });
-    this.spans = new Counter({ name: 'trace_spans_exported_total', help: 'Spans that the OTLP receiver took', registers });
+    this.spans = new Counter({ name: 'trace_spans_exported_total', help: 'Spans accepted by the OTLP receiver', registers });
     this.failures = new Counter({
       name: 'trace_export_failures_total',
-      help: 'Rounds of the export of traces that failed: receiver, gateway or database did not answer; what was due is sent later',
+      help: 'Failed rounds of the trace export: receiver, gateway or database did not answer; due traces are sent later',
       registers,
     });
   }

@@ -18,7 +18,7 @@ export class ConversationCosts {
   ) {
     this.cost = new Histogram({
       name: 'conversation_cost_usd',
-      help: 'What a conversation has cost up to the end of a run, by how that ended; observed ten seconds later',
+      help: 'Cost of a conversation up to the end of a run, by the end of the run; observed ten seconds later',
       labelNames: ['result'],
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 100],
       registers: [metrics],

@@ -38,7 +38,7 @@ while (workspace?.state !== 'kept' && performance.now() - pausedAt < KEPT_WITHIN
   if (response?.ok) workspace = (await response.json()).workspace;
 }
 const isKept = workspace?.state === 'kept';
-console.log(isKept ? `Its workspace is kept after ${Math.round(performance.now() - pausedAt)} ms.` : `Its workspace is not kept (${workspace?.state ?? 'unknown'}): ${workspace?.detail ?? 'no reason was given'} Look at sandboxes.workspaceStore.`);
+console.log(isKept ? `Its workspace was saved after ${Math.round(performance.now() - pausedAt)} ms.` : `Its workspace was not saved (${workspace?.state ?? 'unknown'}): ${workspace?.detail ?? 'no reason was given'} Look at sandboxes.workspaceStore.`);
 const stopped = await ask('/stop', { runtime_id: runtime });
-console.log(stopped.ok ? 'Given back.' : `It could not be given back: ${stopped.status} ${(await stopped.text()).slice(0, 500)}`);
+console.log(stopped.ok ? 'Released.' : `It was not released: ${stopped.status} ${(await stopped.text()).slice(0, 500)}`);
 process.exit(stopped.ok && isKept ? 0 : 1);

@@ -10,7 +10,7 @@ export type ConversationEnd = 'finished' | 'error' | 'stuck' | 'stopped' | 'star
 export function conversationEnds(registry: Registry, possible: readonly ConversationEnd[]): (result: ConversationEnd, trigger: string) => void {
   const ended = new Counter({
     name: 'conversations_ended_total',
-    help: 'Runs of agents that ended, and starts that failed on our side (start-failed) or by what was asked for (start-refused); trigger is what began the conversation: user, service-account or a provider',
+    help: 'Ended runs of agents, and starts that failed on our side (start-failed) or by the request (start-refused); trigger is what created the conversation: user, service-account or a provider',
     labelNames: ['result', 'trigger'],
     registers: [registry],
   });

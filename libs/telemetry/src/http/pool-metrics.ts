@@ -33,7 +33,7 @@ export class PoolMetrics {
     });
     new Gauge({
       name: 'db_pool_waiting',
-      help: 'Work that waits for a connection to Postgres',
+      help: 'Requests waiting for a connection to Postgres',
       labelNames: ['pool'],
       registers,
       collect() {
@@ -42,14 +42,14 @@ export class PoolMetrics {
     });
     this.seconds = new Histogram({
       name: 'db_pool_wait_seconds',
-      help: 'Time until a connection to Postgres was there, or was given up',
+      help: 'Time until a connection to Postgres was available or the wait ended',
       labelNames: ['pool'],
       buckets: [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 5],
       registers,
     });
     this.denied = new Counter({
       name: 'db_denied_total',
-      help: "Statements that Postgres refused for another organization's row, or a right that the role has not. Must be 0",
+      help: "Statements refused by Postgres for another organization's row or a missing grant. Must be 0",
       labelNames: ['pool'],
       registers,
     });

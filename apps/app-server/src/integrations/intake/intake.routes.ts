@@ -30,7 +30,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
   const { intake, targets, providers, logger, docsUrl, room = new IntakeRoom() } = options;
   const seconds = new Histogram({
     name: 'integration_delivery_seconds',
-    help: 'Time from a whole delivery being here to its answer being decided',
+    help: 'Time from the receipt of a whole delivery to its answer',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 2],
     registers: [options.metrics],
   });
@@ -42,7 +42,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
   });
   const refused = new Counter({
     name: 'integration_deliveries_refused_total',
-    help: 'Deliveries that were not believed, by provider and reason',
+    help: 'Deliveries that failed verification, by provider and reason',
     labelNames: ['provider', 'reason'],
     registers: [options.metrics],
   });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { checkArrows } from './arrows.ts';
 import { breakingChanges } from './check/api-changes.ts';
 import { overdueFlagsOf } from './check/flags.ts';
+import { markdownProblems } from './check/markdown.ts';
 import { contractingMigrations, misplacedFunctions } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 import { unhashedPackages } from './unhashed-packages.mjs';
@@ -39,6 +40,7 @@ const parts: readonly [string, Part][] = [
   ['sizes of files', () => tooLong(root).join('\n')],
   ['SQL functions in files of their own', () => misplacedFunctions(root).join('\n')],
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
+  ['Markdown: line length and links', () => markdownProblems(root).join('\n')],
   ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
   ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],

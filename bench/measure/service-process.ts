@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * One of our apps as a process of its own on a free port, ready.
- * @param env its configuration (docs/architecture.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where it has none.
+ * @param env its configuration (docs/configuration.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where it has none.
  * @throws Error with its output when it does not get ready.
  */
 export async function startService(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
+import { prose } from './prose.ts';
 
 const CHART = 'helm/slipway';
 
@@ -30,7 +31,9 @@ export function chartReadme(root: string): GeneratedFile {
   const property = (name: string): Schema => described(schema, schema.properties?.[name], name);
   const tables = [
     `### Everything\n\n${table(plain.flatMap(([name, value]) => rows(schema, property(name), value, name)))}`,
-    ...sections.map(([name, value]) => `### \`${name}\`\n\n${property(name).description}\n\n${table(rows(schema, property(name), value, name).slice(1))}`),
+    ...sections.map(
+      ([name, value]) => `### \`${name}\`\n\n${prose(property(name).description ?? '')}\n\n${table(rows(schema, property(name), value, name).slice(1))}`,
+    ),
   ];
   const template = schema.$defs?.['template'];
   const fields = Object.entries(template?.properties ?? {}).map(([name, field]) => row(name, described(schema, field, name), undefined));

@@ -1,6 +1,7 @@
 import { type OpenHandsOperation, operationsOfOpenHands } from '../../apps/agent-server/dist/openhands/operations.js';
 import { runtimeOperations } from '../../apps/runtime-api/dist/runtimes/openhands-operations.js';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
+import { prose } from './prose.ts';
 
 const STATES: Readonly<Record<OpenHandsOperation['state'], string>> = {
   same: 'same',
@@ -9,72 +10,127 @@ const STATES: Readonly<Record<OpenHandsOperation['state'], string>> = {
   'not-here': 'not here (501)',
 };
 
+/** What is another than OpenHands' by intent, in sentences. */
+const DIFFERENCES: readonly (readonly [string, string])[] = [
+  ['Times', 'UTC with `Z`. Theirs of events are local times without a zone; those are read as UTC where a client sends one.'],
+  ['Positions', "A page of events begins at an event's id. The app's own streams have sequence numbers without gaps."],
+  [
+    'The log',
+    'Nobody sees an event before the disk holds it. The app gets the log by acknowledged batches (`ingest`), in place of webhooks that drop what is not taken.',
+  ],
+  [
+    'Sockets',
+    'History and live events come in order, each once. A slow reader is asked to connect again (1013) and misses nothing. A conversation has up to 1,000 subscribers. Compression that a client offers is declined.',
+  ],
+  [
+    'Events of ours',
+    '`execution_status`, `stats` and the like are as theirs, beside keys of ours in `ConversationStateUpdateEvent`. Fields of ours are left out where its SDK reads. An action that OpenHands has no class for is shown as `MCPToolAction` with its fields as `data`.',
+  ],
+  ['Tools', 'The model is offered those that the agent of the start names and that are known here; all of ours when it names none.'],
+  ["The model's key", 'It is never handed back, and neither is any other credential of a start.'],
+  ['Activation', 'A sandbox belongs to nobody until one signed claim. Before it every route except probes answers 503.'],
+];
+
+/** What is to say of the app's routes, in sentences. */
+const APP: readonly (readonly [string, string])[] = [
+  [
+    '`/api/v1/sandboxes`',
+    "`POST`, `GET ?id=`, `POST /{id}/pause`, `/resume` and `DELETE /{id}`. A sandbox is that of a conversation without a task, and `id` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. `DELETE` gives the sandbox back; the conversation stays. That of another user only an admin may delete (403). `sandbox_spec_id` changes nothing. `GET /search` lists those that the caller started, without their keys. `/workspace` is the workspace on every backend, for files and commands alike, so its default `working_dir` works; it is there once something was put into it.",
+  ],
+  [
+    '`get_llm`, `get_secrets`, `get_mcp_config`',
+    "They get the model's name and the names of secrets. The model's key and address, and the values, are in the sandbox: agent-server gives them to a conversation that names neither, and knows the references of `get_secrets` as its own. No value is ever read out. Tool servers come with the app's own conversations.",
+  ],
+  ['`…/switch`', "There is no current organization to switch: it is in the address, in `X-Org-Id`, or the key's."],
+  ['`DELETE /api/organizations/{org}`', '`DELETE /api/v1/orgs/{org}` asks for its name.'],
+  ['`…/members/financial`', "Each member's spending is in `/api/v1/orgs/{org}/members` and `…/budgets`."],
+  [
+    'Names of images',
+    '`GET /api/warm-runtime-configs` of runtime-api lists the templates (`slipway-sandbox` unless the installation has its own). A start with another name is a 422 that lists them.',
+  ],
+  ['Webhooks of a sandbox', '`/ingest/v1`, acknowledged and fenced by epoch, takes their place.'],
+];
+
 /** `docs/compatibility.md`: what OpenHands' clients find here, route by route. The tables are what tests hold against the routes. */
 export function compatibility(): GeneratedFile {
   const count = (state: OpenHandsOperation['state']): number => operationsOfOpenHands.filter((operation) => operation.state === state).length;
   const content = `<!-- ${NOTICE} -->
 # Compatibility with OpenHands
 
-\`tests/openhands-sdk\` lets \`openhands-sdk\`, \`openhands-workspace\` and \`openhands-tools\` 1.58.0 from PyPI, unmodified, drive our agent-server and runtime-api: conversations with tools, streaming,
-confirmation and rejection, secrets, forks, questions beside the task, condensing, pause, interrupt, connections that break, titles, attaching, commands, 100 MB of upload and download, git, skills,
-and a workspace that runtime-api starts, pauses, resumes and stops. Every event of those conversations is read by the SDK's own classes, which refuse a field that they do not know.
+For whoever drives Slipway with OpenHands' clients: what they find here, route by route.
 
-What is not offered is refused with 501, \`feature.not-here\` and a sentence on what takes its place. Failures are problem documents (\`errors/README.md\`) in place of \`{"detail": …}\`; \`detail\` is in them, too.
+${prose(`\`tests/openhands-sdk\` lets \`openhands-sdk\`, \`openhands-workspace\` and \`openhands-tools\` 1.58.0 from PyPI, unmodified, drive our agent-server and runtime-api. It covers conversations with tools, streaming, confirmation and rejection, secrets, forks, questions beside the task and condensing. It covers pause, interrupt, broken connections, titles, attaching, commands, 100 MB of upload and download, git and skills. It also covers a workspace that runtime-api starts, pauses, resumes and stops. The SDK's own classes read every event of those conversations; they refuse a field that they do not know.`)}
+
+${prose(`What is not offered is refused with 501, \`feature.not-here\` and a sentence on what takes its place. Failures are problem documents ([errors](errors/README.md)) in place of \`{"detail": …}\`. \`detail\` is in them, too.`)}
 
 ## What differs on purpose
 
-| what | here |
-|---|---|
-| times | UTC with \`Z\`; theirs of events are local times without a zone. Those are read as UTC where a client sends one |
-| positions | a page of events begins at an event's id; the app's own streams have sequence numbers without gaps |
-| the log | an event is seen by anyone only after the disk holds it. The app has the log by acknowledged batches (\`ingest\`), in place of webhooks that drop what is not taken |
-| sockets | history and live events come in order, each once; a slow reader is told to connect again (1013) and misses nothing; 1,000 subscribers a conversation. Compression that a client offers is declined |
-| events of ours | \`execution_status\`, \`stats\` and the like as theirs, beside keys of ours in \`ConversationStateUpdateEvent\`; fields of ours are left out where its SDK reads, and an action that OpenHands has no class for is shown as \`MCPToolAction\` with its fields as \`data\` |
-| tools | the model is offered those that the agent of the start names and that are known here; all of ours when it names none |
-| the model's key | is never handed back, and neither are other proofs of a start |
-| activation | a sandbox belongs to nobody until one signed claim: before it every route but probes answers 503 |
+${DIFFERENCES.map(([what, text]) => `- ${prose(`**${what}**: ${text}`, '  ')}`).join('\n')}
 
 ## agent-server
 
-${operationsOfOpenHands.length} operations: ${count('same')} the same, ${count('more')} the same with additions, ${count('differs')} that differ, ${count('not-here')} that are not here. Header \`X-Session-API-Key\`, or a bearer.
+${prose(`${operationsOfOpenHands.length} operations: ${count('same')} the same, ${count('more')} the same with additions, ${count('differs')} that differ, ${count('not-here')} that are not here. The credential is the header \`X-Session-API-Key\`, or a bearer token.`)}
 
 | operation | state | |
 |---|---|---|
 ${operationsOfOpenHands.map(({ method, path, state, note }) => `| \`${method} ${path}\` | ${STATES[state]} | ${note} |`).join('\n')}
 
-Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\` and \`/api/slipway/conversations/{id}/settings\`, \`…/revoke_rule\` (the app's), \`/api/archive/…\` (the platform's), \`GET /api/git/patch\`.
+Beside them:
 
-| socket | state | |
-|---|---|---|
-| \`/sockets/events/{conversation_id}\` | same | First frame \`{"type":"auth","session_api_key":…}\` within 10 s, or the header; \`resend_mode=all\\|since\`, \`after_timestamp\`. \`full_state\` when the subscription stands and when a run is over. Closes with 4001, 4004, 1013 |
-| \`/sockets/bash-events\` | same | The same proof |
+- \`GET /openapi.json\`: every route of this server
+- \`POST /api/slipway/secrets\`, \`/api/slipway/conversations/{id}/settings\`, \`…/revoke_rule\`: the app's
+- \`/api/archive/…\`: the platform's
+- \`GET /api/git/patch\`
+
+| socket | state |
+|---|---|
+| \`/sockets/events/{conversation_id}\` | same |
+| \`/sockets/bash-events\` | same |
+
+Both authenticate by the first frame \`{"type":"auth","session_api_key":…}\` within 10 s,
+or by the header.
+The first takes \`resend_mode=all|since\` and \`after_timestamp\`.
+It sends \`full_state\` when the subscription begins and when a run ends,
+and closes with 4001, 4004 or 1013.
 
 ## runtime-api
 
-Header \`X-API-Key\`. Called by the SDK's \`APIRemoteWorkspace\`, by the app server of V1 and by the \`RemoteRuntime\` of V0.
+The credential is the header \`X-API-Key\`.
+The SDK's \`APIRemoteWorkspace\`, the app server of V1 and the \`RemoteRuntime\` of V0 call it.
 
 | operation | callers | state | |
 |---|---|---|---|
 ${runtimeOperations.map(({ method, path, state, note, callers }) => `| \`${method} ${path}\` | ${callers.join(', ')} | ${STATES[state]} | ${note} |`).join('\n')}
 
-\`work_hosts\` is empty: ports of a sandbox are reached through sandbox-gateway, by a grant. The server that V0's client expects inside of its sandbox (\`/execute_action\` with V0's actions) is not here.
+\`work_hosts\` is empty: ports of a sandbox are reached through sandbox-gateway, by a grant.
+The server that V0's client expects inside its sandbox (\`/execute_action\` with V0's actions) is not
+here.
 
 ## The app
 
-| what | state | |
-|---|---|---|
-| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. That of somebody else only an admin may delete (403). \`sandbox_spec_id\` changes nothing; \`GET /search\` lists those that the caller started, without their keys. \`/workspace\` is the workspace on every backend, for files and commands alike, so its default \`working_dir\` works; it is there once something was put into it |
-| \`GET /api/v1/users/me\`, \`GET /api/v1/sandboxes/{id}/settings/secrets\` (its \`get_llm\`, \`get_secrets\`, \`get_mcp_config\`) | differs | The model's name and the names of secrets. The model's key and address, and the values, are in the sandbox: agent-server gives them to a conversation that names neither, and knows the references of \`get_secrets\` as its own. No value is ever read out, and tool servers come with the app's own conversations |
-| \`/api/organizations/{org}/switch\` | not here | Nothing remembers a current organization: it is in the address, in \`X-Org-Id\`, or the key's |
-| \`DELETE /api/organizations/{org}\` | not here | \`DELETE /api/v1/orgs/{org}\` asks for its name |
-| \`/api/organizations/{org}/members/financial\` | not here | What each has spent is in \`/api/v1/orgs/{org}/members\` and \`…/budgets\` |
-| names of images | differs | \`GET /api/warm-runtime-configs\` of runtime-api lists the templates (\`slipway-sandbox\` unless the installation has its own); a start with another name is a 422 that lists them |
-| webhooks of a sandbox (\`/api/v1/webhooks\`) | differs | \`/ingest/v1\`, acknowledged, fenced by epoch |
+| what | state |
+|---|---|
+| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`) | same, with additions |
+| \`GET /api/v1/users/me\`, \`GET /api/v1/sandboxes/{id}/settings/secrets\` | differs |
+| \`/api/organizations/{org}/switch\` | not here |
+| \`DELETE /api/organizations/{org}\` | not here |
+| \`/api/organizations/{org}/members/financial\` | not here |
+| names of images | differs |
+| webhooks of a sandbox (\`/api/v1/webhooks\`) | differs |
 
-Addresses of sandboxes on your own machine end in \`.localhost\`.
-Browsers resolve such names to the machine itself, as RFC 6761 says; Python and some systems' resolvers do not.
-There, set \`SANDBOX_GATEWAY_URL\` to a name with a wildcard record for 127.0.0.1, or give the client the address by path:
-\`http://localhost:3006/<conversation>/8000\` with the key in \`X-Session-API-Key\`.
+${APP.map(([what, text]) => `- ${prose(`**${what}**: ${text}`, '  ')}`).join('\n')}
+
+### Addresses of sandboxes on your own computer
+
+They end in \`.localhost\`.
+Browsers resolve such names to the computer itself, as RFC 6761 says;
+Python and some systems' resolvers do not.
+There, set \`SANDBOX_GATEWAY_URL\` to a name with a wildcard record for 127.0.0.1,
+or give the client the address by path: \`http://localhost:3006/<conversation>/8000\` with the key in
+\`X-Session-API-Key\`.
+
+See also: [LiteLLM's routes](compatibility-litellm.md), [API keys](api-keys.md),
+[the REST API](api/README.md).
 `;
   return { path: 'docs/compatibility.md', content };
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
+import { prose } from './prose.ts';
 
 interface Property {
   readonly description?: string;
@@ -25,7 +26,7 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
   RUNTIME_API_URL: 'runtime-api as this app reaches it.',
   RUNTIME_API_KEY: 'What callers send to runtime-api as `X-API-Key`. Secret.',
   ACTION_SERVER_URL: 'action-server as agent-server reaches it.',
-  POD_UID: 'The incarnation of the machine that this sandbox is: an activation for another is refused.',
+  POD_UID: 'Which start of the pod this sandbox is: an activation for another is refused.',
   OIDC_CLIENT_ID: 'The client’s name at the issuer.',
   OIDC_CLIENT_SECRET: 'The client’s secret at the issuer. Secret.',
   POST_LOGOUT_REDIRECT_URI: 'Where a browser goes after signing out.',
@@ -49,7 +50,12 @@ export async function configuration(root: string): Promise<{ file: GeneratedFile
     if (schema instanceof z.ZodType) sections.push(section(app, schema, commentsIn(readFileSync(path.join(root, 'apps', app, 'src/config.ts'), 'utf8'))));
     else missing.push(app);
   }
-  const content = `<!-- ${NOTICE} -->\n# Configuration\n\nEach app reads its environment once, in \`config.ts\`; a wrong value ends the start with a list that names every wrong variable. A variable without a default is required unless it is marked optional.\n\n${sections.join('\n')}`;
+  const intro = prose(
+    'For whoever configures an app by its environment. Each app reads it once, in `config.ts`. A wrong value ends the start with a list that names every wrong variable. A variable without a default is required unless it is marked optional.',
+  );
+  const links =
+    'See also: [the chart’s values](../helm/slipway/README.md), [models](operate/models.md),\n[install](operate/install.md), [architecture](architecture.md).';
+  const content = `<!-- ${NOTICE} -->\n# Configuration\n\n${intro}\n\n${sections.join('\n')}\n${links}\n`;
   return { file: { path: 'docs/configuration.md', content }, missing };
 }
 

@@ -78,7 +78,8 @@ ${operationsOfOpenHands.map(({ method, path, state, note }) => `| \`${method} ${
 Beside them:
 
 - \`GET /openapi.json\`: every route of this server
-- \`POST /api/slipway/secrets\`, \`/api/slipway/conversations/{id}/settings\`, \`…/revoke_rule\`: the app's
+- \`POST /api/slipway/secrets\`: the app's
+- \`/api/slipway/conversations/{id}/settings\`, \`…/revoke_rule\`: the app's
 - \`/api/archive/…\`: the platform's
 - \`GET /api/git/patch\`
 

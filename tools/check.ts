@@ -8,6 +8,7 @@ import { overdueFlagsOf } from './check/flags.ts';
 import { markdownProblems } from './check/markdown.ts';
 import { contractingMigrations, misplacedFunctions } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
+import { oldWords } from './check/words.ts';
 import { unhashedPackages } from './unhashed-packages.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -40,6 +41,7 @@ const parts: readonly [string, Part][] = [
   ['sizes of files', () => tooLong(root).join('\n')],
   ['SQL functions in files of their own', () => misplacedFunctions(root).join('\n')],
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
+  ['old words', () => oldWords(root).join('\n')],
   ['Markdown: line length and links', () => markdownProblems(root).join('\n')],
   ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],

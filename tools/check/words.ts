@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+// A list of ours and not cspell: on this repository cspell with `flagWords` alone takes 45 s of processor time without a cache and 8 s with one;
+// this takes half a second. It also flags phrases (`at rest` is a term of encryption, `comes to rest` is not) and parts of identifiers.
+
+/** A word that the field has another one for. */
+export interface OldWord {
+  /** The field's word: style and glossary are in CONTRIBUTING.md. */
+  readonly use: string;
+  /** Matched, without regard to case, against a line whose identifiers are split: `orgBrake` is `org Brake`, `old_terms` is `old terms`. */
+  readonly pattern: RegExp;
+  /** Where it is a word of the field. */
+  readonly except?: RegExp;
+  /** Only in Markdown: code has innocent uses. */
+  readonly docsOnly?: true;
+}
+
+export const OLD_WORDS: readonly OldWord[] = [
+  { use: 'outbox job', pattern: /\bwish(?:es|ed)?\b/i },
+  { use: 'send, apply, notify', pattern: /\b(?:un)?told\b|\btellings?\b/i },
+  { use: 'send, apply, notify, say', pattern: /\btells?\b/i, docsOnly: true },
+  { use: 'confirmation policy', pattern: /\bbrakes?\b/i },
+  { use: 'run settings', pattern: /\b(?:agent|conversation|run)(?:'?s)? terms\b/i },
+  { use: 'proxy, handler, route', pattern: /\bdoors?\b/i },
+  { use: 'slots, cache', pattern: /\bstock ?rooms?\b/i },
+  { use: 'queue', pattern: /\bwaiting rooms?\b/i },
+  { use: 'notifier', pattern: /\bbells?\b/i },
+  { use: 'throttle', pattern: /\bfloods?\b/i },
+  { use: 'transaction, poll, retry', pattern: /\bbreaths?\b/i },
+  {
+    use: 'idle, paused',
+    pattern: /\b(?:puts?|comes?|came|goes|went|wants?|brings?|brought) (?:\w+ )?(?:at|to) rest\b|\b(?:agent|conversation|sandbox|run|who|that|it) rests\b/i,
+  },
+  { use: 'missing, unavailable', pattern: /\black(?:s|ed|ing)?\b/i },
+  { use: 'user', pattern: /\bpersons?\b(?! profiles)|\bsomebody\b|\banybody\b/i, docsOnly: true },
+  { use: 'credential, authenticate, confirm', pattern: /\bproofs?\b|\bprove[nsd]?\b|\bproving\b/i, docsOnly: true },
+  { use: 'credential, authenticated', pattern: /\b(?:un)?proven\b/i },
+  { use: 'harness', pattern: /\bscenes?\b/i },
+  { use: 'fake', pattern: /\bstand-?ins?\b/i },
+  { use: 'pending, unacknowledged', pattern: /\bun(?:heard|taken)\b/i },
+  { use: 'restart, previous process', pattern: /\b(?:another|former|earlier|previous|next) (?:life|lives)\b/i },
+  { use: 'wire format', pattern: /\bdialects?\b/i, except: /^apps\/llm-gateway\//, docsOnly: true },
+  { use: 'behaviour, wire format', pattern: /\bmanners\b/i },
+];
+
+/** Files that are read: text of ours that a user, an operator or a developer reads. */
+const READ = /\.(?:md|ts|tsx|mts|mjs|sql|ya?ml|json)$/;
+/** Of others, made by a program, or a record that must stay as it is: applied migrations, released documents. */
+const SKIPPED =
+  /(?:^|\/)(?:testdata|fixtures|generated|released|recordings)\/|package-lock\.json$|generated\.ts$|^prisma\/.*\/migrations\/|^CODE_OF_CONDUCT\.md$|^tools\/check\/words(?:\.test)?\.ts$/;
+
+/** Paths whose words are not done yet. Only ever shorter: what is taken out here is held from then on. */
+const NOT_DONE: readonly RegExp[] = [
+  /^(?!.*\.md$)/,
+  /^docs\/(?:errors\/|configuration\.md$|compatibility\.md$)/,
+  /^helm\/slipway\/README\.md$/,
+  /^apps\/(?:app-server\/src\/(?:conversation-terms|org-settings)|worker\/src\/(?:orgs|start))\/README\.md$/,
+];
+
+/** Old words in files of the repository, as sentences that name the word to use. */
+export function oldWords(root: string): string[] {
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  return files
+    .split('\0')
+    .filter((file) => READ.test(file) && !SKIPPED.test(file) && !NOT_DONE.some((pattern) => pattern.test(file)))
+    .flatMap((file) => oldWordsIn(file, textOf(path.join(root, file))));
+}
+
+export function oldWordsIn(file: string, text: string): string[] {
+  const isPage = file.endsWith('.md');
+  const rows = OLD_WORDS.filter(({ except, docsOnly }) => !except?.test(file) && (docsOnly !== true || isPage));
+  // A page names identifiers and values of the wire as they are: the code is where they are held to the words.
+  const words = split(isPage ? text.replaceAll(/`[^`\n]+`/g, '') : text);
+  // The whole file first: most have nothing.
+  const found = rows.filter(({ pattern }) => pattern.test(words));
+  if (found.length === 0) return [];
+  return words
+    .split('\n')
+    .flatMap((line, index) =>
+      found.flatMap(({ pattern, use }) => (pattern.test(line) ? [`${file}:${index + 1} says "${pattern.exec(line)?.[0]}": use ${use}`] : [])),
+    );
+}
+
+/** Parts of identifiers as words. */
+const split = (text: string): string => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|_/g, ' ');
+
+/** Empty for a file that is deleted and not committed yet. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -22,7 +22,7 @@ const KINDS: Partial<Record<ErrorCode, Classification['kind']>> = {
   'internal.unexpected': 'internal',
 };
 
-/** What a person can do about the code that ended a run, in OpenHands' classes. */
+/** What a user can do about the error code that ended a run, in OpenHands' classes. */
 export function classify(code: ErrorCode): Classification {
   const kind = KINDS[code] ?? 'unknown';
   const retryable = ERRORS[code].retry === 'later';

@@ -40,7 +40,7 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     const { waitMs: wait_ms, ...rest } = failure;
     told.push(ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'llm_retry', value: { ...rest, wait_ms } })]));
   };
-  // A wait that nobody sees is a run that hangs: the log says why, before it.
+  // A silent wait looks like a hang: the log gives the reason first.
   const delay: AgentPorts['delay'] = async (ms, ending) => {
     await Promise.all(told.splice(0));
     await ports.delay(ms, ending);
@@ -59,7 +59,7 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
   return completion;
 }
 
-/** Prompt and answer together, in tokens; `null` when nobody knows. */
+/** Prompt and answer together, in tokens; `null` when unknown. */
 export function contextWindowOf(model: ModelPort): number | null {
   return model.config.contextWindow ?? factsOf(model.config.model)?.contextWindow ?? null;
 }

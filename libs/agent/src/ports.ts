@@ -28,7 +28,7 @@ export interface ModelPort {
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
 }
 
-/** Is given what a command prints while it runs. Best effort: a call does not fail because nobody hears of it. */
+/** Receives what a command prints while it runs. Best effort: a failure of the receiver does not fail the call. */
 export interface OutputWatch {
   /** Names the call; no other call of the sandbox has the same. */
   readonly call: string;
@@ -36,7 +36,11 @@ export interface OutputWatch {
   readonly told: (text: string) => void;
 }
 
-/** Runs an action in the sandbox. Aborting ends what it started; what it printed until then is told before this rejects. Rejects with a SlipwayError whose detail is for the model: `sandbox.tool-unavailable` when the tool process did not come back. */
+/**
+ * Runs an action in the sandbox. Aborting ends what it started; its output so far is passed on before this rejects.
+ * Rejects with a SlipwayError whose detail is for the model: `sandbox.tool-unavailable` when the tool process did not
+ * come back.
+ */
 export interface ToolPort {
   execute(
     action: SandboxAction,
@@ -61,7 +65,7 @@ export interface AgentPorts {
   readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;
-  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed anew. */
+  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed again. */
   readonly listTools?: (tools: readonly Tool[]) => ReadonlyArray<Record<string, unknown>>;
   readonly clock: Clock;
   readonly ids: { uuid(): string };
@@ -69,7 +73,7 @@ export interface AgentPorts {
   readonly random: () => number;
   /** Resolves after `ms`; rejects with the signal's reason. */
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** For whoever looks on; nothing of it is kept. */
+  /** For viewers; not stored. */
   readonly onDelta: (delta: StreamingDelta) => void;
   /** US dollars. */
   readonly costOf: (model: string, usage: CompletionUsage) => number;
@@ -91,7 +95,7 @@ export interface RunSettings {
   /** How often a failed model call is repeated. */
   readonly modelRetries: number;
   readonly condenser: CondenserSettings;
-  /** When a person is asked before an action. Read at each step. */
+  /** When a user must confirm an action. Read at each step. */
   readonly confirmation: ConfirmationSettings;
   /** Whether these actions, which the log says were accepted, may be carried out: the log may not be enough. */
   readonly mayCarryOut: (actionIds: readonly string[]) => boolean;
@@ -105,5 +109,5 @@ export interface RunControl {
   pauseRequested(): boolean;
 }
 
-/** `waiting`: actions in the log wait for a person's word. */
+/** `waiting`: actions in the log wait for a user's confirmation. */
 export type RunOutcome = 'finished' | 'waiting' | 'paused' | 'interrupted' | 'error' | 'stuck' | 'fenced';

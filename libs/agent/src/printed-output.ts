@@ -7,7 +7,10 @@ const KEPT_WHEN_STOPPED = 16_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
 const COLOURS = /\u001b\[[0-?]*m/g;
 
-/** What a command prints while it runs: shown to whoever looks on, and kept for the log in case it is stopped and has no answer. In bounded memory. */
+/**
+ * What a command prints while it runs: shown to viewers, and stored in the log if the command is stopped without an
+ * answer. In bounded memory.
+ */
 export class PrintedOutput implements OutputWatch {
   private length = 0;
   private end = '';
@@ -35,7 +38,7 @@ export class PrintedOutput implements OutputWatch {
     const cut = this.length > this.end.length || plain.length > KEPT_WHEN_STOPPED;
     if (!cut) return `\n[Output until then.]\n${plain}`;
     const kept = plain.slice(-KEPT_WHEN_STOPPED);
-    // Half a line may be half a secret, which nobody would know for one.
+    // Half a line may hold half a secret, which would escape masking.
     const line = kept.indexOf('\n') + 1;
     return `\n[The end of the output until then.]\n${kept.slice(line)}`;
   }

@@ -7,7 +7,7 @@ import { TAKEN_IN } from './events.js';
 /** Given to the model for an action that has no answer: whether it took effect cannot be known. */
 export const INTERRUPTED_RESULT = 'interrupted: this tool call was stopped before it answered; it may or may not have had its effect';
 
-/** Before the reason of a call that a person or a hook did not let happen. */
+/** Before the reason of a call that a user or a hook rejected. */
 export const REJECTED = 'rejected: this tool call was not carried out. The reason:';
 
 /** A part of the prompt that stays whole: a message, or one answer of the model with everything that came of it. */
@@ -57,7 +57,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
   let turn: Turn | null = null;
   /** Events so far that the model sees. */
   let seen = 0;
-  /** What is told between a call and its answer stands after them. */
+  /** Messages between a call and its answer are placed after them. */
   const later: PromptUnit[] = [];
   const close = (): void => {
     if (turn !== null) units.push(unitOfTurn(turn, unanswered));
@@ -72,7 +72,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     turn.eventIds.push(eventId);
     return turn;
   };
-  /** The summary stands where the first thing stood that it tells of. */
+  /** The summary stands in place of the first event that it summarizes. */
   let untold = summary;
   const summarize = (): void => {
     if (untold === null) return;
@@ -93,7 +93,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     const isForgotten = forgotten.has(event.id);
     const position = seen;
     if (isSeenByModel(event) && !isForgotten) seen += 1;
-    // A message of the user's is looked at for the marker that names it.
+    // A message of the user's is searched for the marker that names it.
     if (isForgotten && !(event.kind === 'MessageEvent' && event.source === 'user')) {
       summarize();
       continue;

@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '@slipway/contracts';
 import type { Completion, CompletionDelta } from '@slipway/llm';
 
-/** Events at the end of a log in which ids are looked for: a provider that gives an id again gives one of its latest. */
+/** Events at the end of a log that are searched for ids: a provider that gives an id again gives one of its latest. */
 const RECENT = 500;
 
 /** Ids of the latest answers in a log. */
@@ -13,8 +13,8 @@ export function recentIds(events: readonly ConversationEvent[]): string[] {
 }
 
 /**
- * Gives each answer of a model an id that no answer before it had. Providers exist that give every answer the same one; the text of an answer under way, and the
- * event that ends it, are told apart by it alone.
+ * Gives each answer of a model an id that no answer before it had. Providers exist that give every answer the same one;
+ * the text of an answer under way, and the event that ends it, are distinguished by it alone.
  */
 export class ResponseIds {
   private readonly taken: Set<string>;

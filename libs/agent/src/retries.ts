@@ -4,7 +4,7 @@ import { SlipwayError } from '@slipway/errors';
 /** First wait and longest wait between two attempts. Milliseconds. */
 const BASE_MS = 500;
 const MAX_MS = 30_000;
-/** A provider that asks for a longer wait than this is given up: nobody watches a run that sleeps for minutes. Seconds. */
+/** A provider that asks for a longer wait than this is given up: a run must not block for minutes. Seconds. */
 const MAX_RETRY_AFTER_S = 120;
 
 export interface RetryPolicy {

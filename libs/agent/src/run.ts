@@ -22,7 +22,7 @@ import { showTools } from './tools/shown-tools.js';
  */
 export async function runAgent(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
   try {
-    // Only what somebody accepted in the log: that a run was started is nobody's yes.
+    // Only what was accepted in the log: the start of a run accepts nothing.
     const confirmed = pendingActions(ports.log.events);
     const mayGoOn = confirmed.length === 0 || (isAcceptedAndPending(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
     if (!mayGoOn) return 'waiting';
@@ -175,7 +175,7 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
   ]);
 }
 
-/** What stops a run that could go on: a person may raise it, and `run` or a message goes on. */
+/** Limits that stop a run which could go on: a user may raise them, and `run` or a message continues it. */
 function limitReached(ports: AgentPorts, settings: RunSettings, iteration: number): { code: ErrorCode; detail: string } | null {
   if (iteration > settings.maxIterations)
     return { code: 'agent.iteration-limit', detail: `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}` };

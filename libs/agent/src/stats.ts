@@ -5,13 +5,13 @@ const ZERO: ConversationStats = { accumulated_cost: 0, prompt_tokens: 0, complet
 /** Calls of one usage that are listed, the latest. */
 const MAX_LISTED = 100;
 
-/** Usage and cost so far, as the log last told it. */
+/** Usage and cost so far, as last recorded in the log. */
 export function lastStats(events: readonly ConversationEvent[]): ConversationStats {
   const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'stats');
   return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ConversationStats) : ZERO;
 }
 
-/** The call that a state update tells of; `null` for every other event, and for updates of logs that named none. */
+/** Id of the call in a state update; `null` for every other event, and for updates of logs without ids. */
 export function latestCall(event: ConversationEvent): CallMetrics | null {
   if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'stats') return null;
   return (event.value as ConversationStats).latest ?? null;

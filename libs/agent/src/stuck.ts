@@ -2,7 +2,7 @@ import type { ConversationEvent, EventOf } from '@slipway/contracts';
 import { isSeenByModel } from './condenser/condensation.js';
 import { textOf } from './prompt.js';
 
-/** How many events back are looked at, of those that the model sees. */
+/** Number of latest events checked, of those that the model sees. */
 const WINDOW = 20;
 const SAME_OBSERVATION = 4;
 const SAME_ERROR = 3;
@@ -23,9 +23,10 @@ interface Step {
 }
 
 /**
- * Does the agent repeat itself, since the last word from a person and since it was last called stuck? Thresholds are OpenHands': the same action with the same
- * result four times, with an error three times, three messages in a row without an action, two steps that alternate for six. (The fifth kind, a conversation that
- * stays too long for the model, shows in the run itself.) The first time it is told so; if that did not help, it is stuck.
+ * Whether the agent repeats itself, since the last user message and the last warning. Thresholds are
+ * OpenHands': the same action with the same result four times, with an error three times, three messages in a row
+ * without an action, two steps that alternate for six. (The fifth kind, a conversation that stays too long for the
+ * model, shows in the run itself.) The first time the model gets a warning; if that did not help, the run is stuck.
  */
 export function detectStuck(events: readonly ConversationEvent[]): StuckVerdict {
   const recent = events
@@ -36,7 +37,7 @@ export function detectStuck(events: readonly ConversationEvent[]): StuckVerdict 
   if (reason === null) return { stuck: 'no' };
   const nudged = recent.findLastIndex((event) => event.kind === 'MessageEvent' && event.source === 'environment' && event.sender === NUDGE);
   if (nudged === -1) return { stuck: 'nudge', reason };
-  // What it was told has to have been heard.
+  // The model must have read the warning.
   return recent.slice(nudged + 1).some(isOfAgent) ? { stuck: 'yes', reason } : { stuck: 'no' };
 }
 

@@ -21,14 +21,15 @@ const BROKEN = 'The tool broke because of a fault of its own; what was asked may
 /** Said of a confirmed action whose tool is gone. */
 const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
 
-/** How the calls of one answer ended: `finish` was among them, they were carried out, or they wait for a person. */
+/** How the calls of one answer ended: with `finish`, carried out, or waiting for a user. */
 export type StepEnd = 'finished' | 'done' | 'waiting';
 type ActionEvent = EventOf<'ActionEvent'>;
 type ReadCall = Extract<ParsedCall, { ok: true }>;
 
 /**
- * Runs the tool calls of one answer in order, each as action and answer in the log; neighbours that change nothing run beside each other. A call that cannot be read becomes an error that the model sees.
- * When one of them needs a person's word, all of them wait for it and nothing of the answer has happened.
+ * Runs the tool calls of one answer in order, each as action and answer in the log; neighbours that change nothing run
+ * beside each other. A call that cannot be read becomes an error that the model sees. When one of them needs
+ * confirmation, all of them wait and none has been carried out.
  * @throws the signal's reason when stopped; the action under way then has its answer in the log already.
  */
 export async function runToolCalls(ports: AgentPorts, settings: RunSettings, completion: Completion, signal: AbortSignal): Promise<StepEnd> {
@@ -83,7 +84,7 @@ function groupsOf(steps: readonly PlannedStep[]): PlannedStep[][] {
   return groups;
 }
 
-/** Carries out what waited for a person's word and has it. @throws as `runToolCalls`. */
+/** Carries out the actions that a user has confirmed. @throws as `runToolCalls`. */
 export async function runConfirmed(ports: AgentPorts, settings: RunSettings, actions: readonly ActionEvent[], signal: AbortSignal): Promise<StepEnd> {
   for (const action of actions) {
     signal.throwIfAborted();
@@ -98,7 +99,10 @@ type PlannedStep =
   | { readonly call: ToolCall; readonly error: string; readonly action?: undefined; readonly parsed?: undefined }
   | { readonly call: ToolCall; readonly error?: undefined; readonly action: ActionEvent; readonly parsed: ReadCall };
 
-/** Puts the answer's actions into the log to wait, with what speaks against them, when one of them needs a person. What could not be read is answered at once. */
+/**
+ * Puts the answer's actions into the log as pending, with their risks, when one of them needs a user. What could not be
+ * read is answered at once.
+ */
 async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: readonly PlannedStep[]): Promise<boolean> {
   if (confirmation.policy.kind === 'NeverConfirm') return false;
   const judged = steps.flatMap(({ action, parsed }) =>
@@ -170,7 +174,10 @@ async function carryOut(
   return finished ? 'finished' : 'done';
 }
 
-/** What comes of an action, for the log: what the tool says, its failure whose sentence is for the model, or that a hook refused it. A fault of the tool's own is told to the log of the process too. @throws the signal's reason when stopped. */
+/**
+ * The outcome of an action, for the log: the tool's answer, its failure with a sentence for the model, or the refusal
+ * of a hook. A fault of the tool itself is logged by the process too. @throws the signal's reason when stopped.
+ */
 async function answerTo(
   ports: AgentPorts,
   settings: RunSettings,

@@ -34,7 +34,7 @@ export interface ApiClientOptions {
   readonly baseUrl?: string;
   /** Makes an Idempotency-Key: at most 255 characters, never twice the same. */
   readonly newKey: () => string;
-  /** Proves who calls, instead of the browser's session. Secret. */
+  /** Credential of the caller, instead of the browser's session. Secret. */
   readonly apiKey?: string;
   /** Further headers of each request, such as `traceparent`. */
   readonly headers?: () => Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ export function createCaller(options: ApiClientOptions): Caller {
     try {
       const response = await send(url, {
         method,
-        // With a key the cookie is left at home: two proofs would be one too many.
+        // With a key no cookie is sent: one credential per request.
         credentials: options.apiKey === undefined ? 'same-origin' : 'omit',
         headers: {
           accept: answer === 'stream' ? '*/*' : 'application/json, application/problem+json',

@@ -26,7 +26,7 @@ const TAR = [
   '--null',
   '--verbatim-files-from',
   '--files-from=-',
-  // A file that goes away, or is closed to us, while we read: the rest is worth keeping.
+  // A file that vanishes or becomes unreadable while we read: the other files are still saved.
   '--ignore-failed-read',
   '--blocking-factor=128',
 ];

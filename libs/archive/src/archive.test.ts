@@ -61,7 +61,7 @@ function described(directory: string): string[] {
 
 type Member = { name: string; type?: 'directory' | 'symlink' | 'link'; linkname?: string };
 
-/** An archive of somebody else's making, in one frame. */
+/** An archive from another program, in one frame. */
 async function foreign(...entries: Array<[Member, string?]>): Promise<Buffer> {
   const stream = pack();
   for (const [header, content] of entries) stream.entry(header, content ?? '');

@@ -13,7 +13,7 @@ export interface Survey {
   readonly skipped: number;
 }
 
-/** Looks at every entry below `names` (links to directories, in `folder`), and reads none. */
+/** Visits every entry below `names` (links to directories, in `folder`) without reading it. */
 export async function survey(folder: string, names: readonly string[], signal: AbortSignal): Promise<Survey> {
   const find = await startProgram('find', [...starts(names), ...LEFT_OUT, '-printf', '-\\n', '-o', '-printf', '%b %n %D:%i\\n'], folder);
   find.stdin.end();
@@ -44,7 +44,7 @@ export async function survey(folder: string, names: readonly string[], signal: A
   }
   signal.throwIfAborted();
   const { code, said } = await find.ended;
-  // 1: something went away while it was looked at.
+  // 1: an entry vanished meanwhile.
   if (code !== 0 && code !== 1) throw new SlipwayError('sandbox.archive-broken', `The files cannot be listed: ${reasonOf(said, 'find')}.`);
   return { bytes, skipped };
 }

@@ -10,7 +10,7 @@ const FLAGS = 0x0808;
 export interface ZipMember {
   /** In UTF-8, with `/`; a folder ends in one. */
   readonly name: Buffer;
-  /** As `stat` tells it. */
+  /** As reported by `stat`. */
   readonly mode: number;
   readonly time: number;
   /** Of its header, from the beginning of the archive. Bytes. */
@@ -29,7 +29,8 @@ export function zipMember(name: string, about: { readonly mode: number; readonly
 
 /** The whole of a member whose content is at hand. */
 export function zipPacked(content: Buffer, member: ZipMember): Buffer {
-  // What it works with is no larger than the content: for a hundred thousand files the defaults would fill the memory before it is looked through.
+  // Its working memory is no larger than the content: for a hundred thousand files the defaults would fill the memory
+  // first.
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(content.length + 1))));
   const body = deflateRawSync(content, { level: 1, chunkSize: content.length + 64, windowBits, memLevel: Math.min(8, windowBits - 6) });
   Object.assign(member, { sum: crc32(content), size: content.length, packed: body.length });

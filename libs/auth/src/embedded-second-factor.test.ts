@@ -88,7 +88,7 @@ describe('second factor of the embedded issuer', () => {
         )
       ).secondFactor,
     ).toBe(true);
-    // The same again, one of before, none, and a password that somebody else may have.
+    // The same again, an earlier one, none, and a password that an attacker may have.
     for (const used of [code, oneTimeCode(made.secret), '', '12345', 'demo'])
       await expect(
         signIn(
@@ -99,7 +99,7 @@ describe('second factor of the embedded issuer', () => {
   });
 
   it('has recovery codes, each good for one sign-in, by one of which who has lost the app sets up another; what was before is then no good', async () => {
-    // Wrong codes of before slow nobody down after a restart.
+    // Earlier wrong codes delay no user after a restart.
     await under.kill();
     await under.start();
     const [recovery = '', next = ''] = made.recovery;

@@ -77,7 +77,7 @@ class GuardedManager extends GrantManager {
 
   constructor(private readonly options: Omit<GrantsOptions<TokenAnswer>, 'renew'>) {
     super({ realmUrl: options.issuer, clientId: options.clientId, secret: '', public: false, bearerOnly: false });
-    // Its own answers an unknown key id with a TypeError, and looks for new keys at most every ten seconds.
+    // Its own answers an unknown key id with a TypeError, and fetches new keys at most every ten seconds.
     this.rotation = {
       getJWK: async (kid) => {
         const key = options.keys.rsaKey(kid);
@@ -98,7 +98,8 @@ class GuardedManager extends GrantManager {
   }
 
   override async validateToken(token: Token | undefined, expectedType: 'Bearer' | 'ID'): Promise<Token> {
-    // An access token without Keycloak's `typ`, or opaque, is for the issuer's own eyes: it is sent back, and believed by nobody here.
+    // An access token without Keycloak's `typ`, or opaque, is meant for the issuer alone: it is sent back to it, and
+    // not verified here.
     if (token !== undefined && expectedType === 'Bearer' && token.content['typ'] === undefined) return token;
     // The manager reads the first three parts of however many there are, and any bytes for base64.
     if (token === undefined || !COMPACT_JWT.test(token.token)) throw new GrantRefused('the token is no JWT');

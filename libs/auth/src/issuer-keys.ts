@@ -7,7 +7,9 @@ import { z } from 'zod';
 const TIMEOUT_MS = 5_000;
 /** A key that the issuer has withdrawn is trusted at most this much longer. Milliseconds. */
 const FRESH_MS = 60_000;
-/** A key id that we do not know makes us look at the issuer's keys again, at most this often: anybody can make up key ids. Milliseconds. */
+/**
+ * An unknown key id triggers a fetch of the issuer's keys, at most this often: anyone can invent key ids. Milliseconds.
+ */
 const COOLDOWN_MS = 1_000;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
@@ -29,9 +31,9 @@ export class IssuerKeys {
   ) {}
 
   /**
-   * The keys, with the one of this id among them if the issuer has it. An unknown id waits out the second, together with every other: the issuer may have begun to
-   * sign with a new key since.
-   * @throws Error when the issuer does not say its keys: what they would prove is then neither right nor wrong.
+   * The keys, with the one of this id among them if the issuer has it. An unknown id waits out the second, together
+   * with every other: the issuer may have begun to sign with a new key since.
+   * @throws Error when the issuer's keys are unavailable: tokens can then be neither accepted nor refused.
    */
   async withKey(id: string | undefined): Promise<JSONWebKeySet> {
     const { known } = this;

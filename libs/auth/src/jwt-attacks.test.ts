@@ -106,7 +106,7 @@ describe('tokens of the issuer that are not what they should be', () => {
   });
 
   it('make nobody signed in as Keycloak’s access token', async () => {
-    // Opaque to us: whatever is no JWT of Keycloak's is sent back to the issuer, and to nobody else.
+    // Opaque to us: a token that is not Keycloak's JWT is sent back to the issuer, and to no other server.
     const opaque = ['no JWT', 'a JWT of three empty parts'];
     const more: Readonly<Record<string, Forge>> = {
       'issued to another client': (from, claims) => from.sign({ ...claims, azp: 'other-client' }),

@@ -12,12 +12,14 @@ export interface SignInTransaction {
   readonly verifier: string;
 }
 export interface Tokens {
-  /** Good for `accessSeconds`; asks the issuer for what is the person's, see `providerToken`. Not kept with the session. */
+  /**
+   * Good for `accessSeconds`; used for the user's data at the issuer, see `providerToken`. Not kept with the session.
+   */
   readonly accessToken: string;
   readonly idToken: string;
-  /** Absent when the issuer gives none; the session then lives without being renewed. */
+  /** Absent when the issuer gives none; the session then lasts without renewal. */
   readonly refreshToken: string | null;
-  /** How long the access token lives from now. Seconds. */
+  /** Remaining lifetime of the access token. Seconds. */
   readonly accessSeconds: number;
 }
 /** Who signed in, as the issuer says. `subject` is unique within `issuer`. */
@@ -26,11 +28,14 @@ export interface Identity {
   readonly subject: string;
   readonly name: string;
   readonly email: string | null;
-  /** The issuer says that the person proved to own `email`. False without one, and when the issuer does not say. */
+  /** Whether the issuer verified that the user owns `email`. False without one, and when the issuer does not say. */
   readonly emailVerified: boolean;
   /** The issuer's own session that this sign-in belongs to (`sid`), which a back-channel logout names; `null` when the issuer names none. */
   readonly issuerSession: string | null;
-  /** Alias of the provider by which the person came (`github`), whose token `providerToken` may give; `null` for a password of the issuer's own. */
+  /**
+   * Alias of the provider by which the user came (`github`), whose token `providerToken` may give; `null` for a
+   * password of the issuer's own.
+   */
   readonly provider: string | null;
   /** When they last signed in at the issuer (`auth_time`), which may be long before this sign-in; `null` when it does not say. */
   readonly authenticatedAt: Date | null;
@@ -39,13 +44,18 @@ export interface Identity {
 }
 /** What the issuer's page is asked for beside a sign-in. */
 export interface SignInOptions {
-  /** `login`: the person proves themself anew, though the browser has a session with the issuer. Keycloak then takes no other person than the one of that session. */
+  /**
+   * `login`: the user authenticates again, though the browser has a session with the issuer. Keycloak then accepts only
+   * the user of that session.
+   */
   readonly prompt?: 'login';
   /** Filled into the form. */
   readonly loginHint?: string;
   /** Asks for a second factor, by `acr_values`: an issuer that has none goes on without. */
   readonly secondFactor?: true;
-  /** Keycloak's: the person proves the e-mail address before coming back; an issuer that does not know it ignores it. */
+  /**
+   * Keycloak's: the user verifies the e-mail address before coming back; an issuer that does not know it ignores it.
+   */
   readonly action?: 'VERIFY_EMAIL';
 }
 export interface OidcOptions {
@@ -68,7 +78,7 @@ interface Trust {
 const TIMEOUT_SECONDS = 5;
 /** A sign-in begins only when the issuer has answered this recently: otherwise the browser would be sent to a dead address. Milliseconds. */
 const SEEN_ALIVE_MS = 2_000;
-/** Life of an access token whose answer does not say. Seconds. */
+/** Lifetime of an access token when the answer has none. Seconds. */
 const DEFAULT_ACCESS_SECONDS = 300;
 const SCOPE = 'openid profile email';
 /** What the realm of `keycloak/` calls a sign-in with a second factor. */
@@ -79,9 +89,9 @@ const SECOND_FACTOR_AMR: ReadonlySet<unknown> = new Set(['mfa', 'otp', 'hwk']);
 const CLOCK_TOLERANCE_SECONDS = 330;
 
 /**
- * One OIDC issuer with Keycloak's manners: authorization code with PKCE (S256), state and nonce; every token of Keycloak's is checked by its signature.
- * Its metadata is fetched when first needed and again after a failure, so that a process starts while the issuer is down.
- * Plain http is accepted for a loopback issuer only.
+ * One OIDC issuer compatible with Keycloak: authorization code with PKCE (S256), state and nonce; every token of
+ * Keycloak's is checked by its signature. Its metadata is fetched when first needed and again after a failure, so that
+ * a process starts while the issuer is down. Plain http is accepted for a loopback issuer only.
  */
 export class OidcIssuer {
   private discovery: { at: number; configuration: Promise<oidc.Configuration> } | undefined;
@@ -197,9 +207,10 @@ export class OidcIssuer {
   }
 
   /**
-   * The token of the provider by which the person came, as the issuer stored it. It is the person's secret: keep it encrypted, apart from the session.
+   * The token of the provider by which the user came, as the issuer stored it. It is the user's secret: keep it
+   * encrypted, apart from the session.
    * @param alias `Identity.provider`.
-   * @returns `null` when the issuer has none for this person.
+   * @returns `null` when the issuer has none for this user.
    * @throws SlipwayError `auth.unavailable`; the sign-in itself does not need it.
    */
   providerToken(accessToken: string, alias: string): Promise<ProviderToken | null> {
@@ -245,7 +256,8 @@ export class OidcIssuer {
     const server = new URL(issuerUrl);
     return oidc.discovery(server, clientId, { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS }, oidc.ClientSecretPost(clientSecret), {
       timeout: TIMEOUT_SECONDS,
-      // Signatures are the grant manager's to check: what is built in here would not look for a new key within a minute of the last.
+      // Signatures are the grant manager's to check: the built-in check would not fetch a new key within a minute of
+      // the last.
       execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests] : [],
     });
   }

@@ -14,13 +14,13 @@ interface FetchHeaders {
 /** Who was authenticated, and how. */
 export type Authenticated = { readonly kind: 'session'; readonly person: SignedIn } | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
 
-/** What a client may prove itself by. */
+/** Credentials of a client. */
 interface ProofHeaders {
   readonly cookie?: string | undefined;
   readonly authorization?: string | undefined;
 }
 
-/** What is asked of a person before anything else (`Gate`). */
+/** What a user has to do before anything else (`Gate`). */
 export interface GateRules {
   readonly verifiedEmail: boolean;
   /** The version of the terms that has to be accepted; `null`: there are none. */
@@ -36,7 +36,7 @@ const GATE_WORDS: Readonly<Record<Gate, string>> = {
   'terms-required': 'The present terms of this installation have not been accepted.',
 };
 
-/** Proof → who is asking. Requests and sockets come through here. */
+/** Credential → principal. Used by requests and sockets. */
 export class PrincipalService {
   private readonly origin: string;
 
@@ -52,8 +52,9 @@ export class PrincipalService {
   }
 
   /**
-   * Whom these headers authenticate, or `null`. A bearer token counts alone: with one that is no good the cookie is not looked at,
-   * so that nobody is somebody else than they meant to be. Other schemes of `Authorization` are a proxy's matter and ignored.
+   * Whom these headers authenticate, or `null`. A bearer token counts alone: with an invalid one the cookie is ignored,
+   * so that a request never runs as another user than intended. Other schemes of `Authorization` are a proxy's matter
+   * and ignored.
    */
   async authenticate({ cookie, authorization }: ProofHeaders): Promise<Authenticated | null> {
     const token = bearerOf(authorization);
@@ -73,7 +74,7 @@ export class PrincipalService {
     return key;
   }
 
-  /** The person whom a `Cookie` header proves, or `null`. Notes the person in the request's context for the log. */
+  /** The user whom a `Cookie` header authenticates, or `null`. Notes the user in the request's context for the log. */
   async authenticateCookie(header: string | undefined): Promise<SignedIn | null> {
     const sessionId = await this.cookie.sessionOf(header);
     const person = sessionId === null ? null : await this.sessions.find(sessionId);
@@ -87,7 +88,7 @@ export class PrincipalService {
     return this.cookie.read(header) !== undefined;
   }
 
-  /** What this person has still to do before anything else answers. */
+  /** What this user still has to do before other operations answer. */
   gatesOf({ emailVerified, termsVersion }: Pick<SignedIn, 'emailVerified' | 'termsVersion'>): Gate[] {
     return [
       ...(this.rules.verifiedEmail && !emailVerified ? (['email-unverified'] as const) : []),
@@ -95,7 +96,10 @@ export class PrincipalService {
     ];
   }
 
-  /** The same for whoever was authenticated: a person's key waits for what its person has still to do. A service account has nothing to do. */
+  /**
+   * The same for every principal: a user's key waits for what its user still has to do. A service account has nothing
+   * to do.
+   */
   gatesOfCredential(authenticated: Authenticated): Gate[] {
     if (authenticated.kind === 'session') return this.gatesOf(authenticated.person);
     return authenticated.key.owner.kind === 'user' ? this.gatesOf(authenticated.key.owner) : [];
@@ -108,10 +112,11 @@ export class PrincipalService {
   }
 
   /**
-   * The person as a member of one organization.
+   * The user as a member of one organization.
    * @param org id or slug.
-   * @throws SlipwayError `resource.not-found`, the same for an organization that is not there and for one that the person is not in;
-   * `org.sign-in-again` or `org.second-factor-needed` when the rules of the organization do not take this session.
+   * @throws SlipwayError `resource.not-found`, the same for an organization that is not there and for one that the user
+   * is not in; `org.sign-in-again` or `org.second-factor-needed` when the rules of the organization refuse this
+   * session.
    */
   principalFor(person: SignedIn, org: string): Principal {
     const member = person.orgs.find(({ id, slug }) => id === org || slug === org);
@@ -135,8 +140,8 @@ export class PrincipalService {
   }
 
   /**
-   * The same proof, with what is known of the person read again when they are not of this organization: what has just made them a member may not have been
-   * done in this process. At most one query for a request that ends with 404 otherwise.
+   * The same credential, with the user's memberships read again when they are not of this organization: another process
+   * may just have added them. At most one query for a request that ends with 404 otherwise.
    */
   async upToDate(authenticated: Authenticated, org: string): Promise<Authenticated> {
     if (authenticated.kind === 'api-key' || authenticated.person.orgs.some(({ id, slug }) => id === org || slug === org)) return authenticated;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A token of another provider (GitHub, GitLab …) that the issuer stored when the person came by it. */
+/** A token of another provider (GitHub, GitLab …) that the issuer stored when the user signed in through it. */
 export interface ProviderToken {
   readonly accessToken: string;
   /** `null` where the provider gives none, as GitHub's OAuth apps do. */
@@ -25,11 +25,13 @@ const Stored = z.object({
 });
 
 /**
- * Asks Keycloak for the token that it stored of a brokered sign-in: the only place that knows this API of its, which it calls deprecated without naming another.
- * The realm's provider must have `storeToken`, and the person the role `broker.read-token` (`addReadTokenRoleOnCreate` gives it).
- * @param alias the provider's name in the realm, as `Identity.provider` says it; Keycloak answers for one that it does not know as for an outage.
- * @returns `null` when the issuer has none for this person, or knows no such thing at all.
- * @throws Error when it does not answer, or not sensibly.
+ * Asks Keycloak for the token that it stored of a brokered sign-in: the only user of this API, which Keycloak calls
+ * deprecated without a successor. The realm's provider must have `storeToken`, and the user the role
+ * `broker.read-token` (`addReadTokenRoleOnCreate` gives it).
+ * @param alias the provider's name in the realm, as `Identity.provider` says it; Keycloak answers for one that it does
+ * not know as for an outage.
+ * @returns `null` when the issuer has none for this user, or no such feature.
+ * @throws Error when it does not answer, or with an unexpected answer.
  */
 export async function readProviderToken(issuerUrl: string, accessToken: string, alias: string): Promise<ProviderToken | null> {
   if (!ALIAS.test(alias)) return null;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { OidcIssuer } from './oidc-issuer.js';
 import type { SecretBox } from './secret-box/secret-box.js';
 
-/** Another provider's account of a person, without its token. */
+/** Another provider's account of a user, without its token. */
 export interface Connected {
   readonly provider: string;
   readonly scopes: string[];
@@ -36,7 +36,7 @@ export class ProviderTokens {
   ) {}
 
   /**
-   * Asks the issuer for what it has of this person. A provider that it has nothing of, or that does not answer, leaves what is kept as it is.
+   * Asks the issuer for its tokens of this user. Without a token or an answer for a provider the stored one stays.
    * @throws never
    */
   async take(userId: string, accessToken: string): Promise<void> {
@@ -61,7 +61,10 @@ export class ProviderTokens {
     return rows;
   }
 
-  /** The access token of one provider, for a request in this person's name; `null` when there is none, it is over, or ENCRYPTION_KEY has changed since. */
+  /**
+   * The access token of one provider, for a request on behalf of this user; `null` when there is none, it has expired,
+   * or ENCRYPTION_KEY has changed since.
+   */
   async of(userId: string, provider: string): Promise<string | null> {
     const { rows } = await this.pool.query<{ token: Buffer; expires_at: Date | null }>(
       'SELECT token, expires_at FROM app.provider_token WHERE user_id = $1 AND provider = $2',

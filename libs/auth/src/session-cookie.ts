@@ -14,10 +14,11 @@ export interface CookieRules {
 }
 
 /**
- * Over https the name has the prefix by which a browser takes the cookie from this very host alone, for every path, and only encrypted; over plain http, which is
- * for a developer's own machine, no browser would take such a one.
- * `Lax`, not `Strict`: the way back from the issuer and every link to a conversation from a chat or an e-mail begin at another site, and the person is to be signed in there.
- * What `Lax` lets through is reading by navigation; whatever changes something must name our origin (`PrincipalService.assertSameSite`).
+ * Over https the name has the prefix by which a browser takes the cookie from this very host alone, for every path, and
+ * only encrypted; over plain http, which is for a developer's own machine, no browser would accept such a one. `Lax`,
+ * not `Strict`: the way back from the issuer and every link to a conversation from a chat or an e-mail begin at another
+ * site, and the user is to be signed in there. What `Lax` lets through is reading by navigation; whatever changes
+ * something must name our origin (`PrincipalService.assertSameSite`).
  */
 export function sessionCookieRules(publicUrl: string): CookieRules {
   return new URL(publicUrl).protocol === 'https:'
@@ -92,8 +93,8 @@ export class SessionCookie {
 }
 
 /**
- * One cookie of a `Cookie` header, or `undefined`. Two of the same name with different values count as none: a page of a neighbouring host can
- * put a cookie of its own before ours, and nothing in the header tells which is whose.
+ * One cookie of a `Cookie` header, or `undefined`. Two of the same name with different values count as none: a page of
+ * a neighbouring host can put a cookie of its own before ours, and the header does not show which is whose.
  */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   let found: string | undefined;

@@ -9,7 +9,7 @@ import type { Identity, OidcIssuer, Tokens } from './oidc-issuer.js';
 import type { SecretBox } from './secret-box/secret-box.js';
 import { SeenSessions } from './sessions-seen.js';
 
-/** A signed-in person, as a request or a socket sees them. `orgs[0]` is the personal one. */
+/** A signed-in user, as a request or a socket sees them. `orgs[0]` is the personal one. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly userId: string;
@@ -29,7 +29,7 @@ export interface SignInOrigin {
   readonly replaces: string | null;
 }
 
-/** A session as its person sees it. */
+/** A session as its user sees it. */
 export interface SessionRecord {
   readonly id: string;
   readonly userAgent: string | null;
@@ -39,7 +39,7 @@ export interface SessionRecord {
   readonly expiresAt: Date;
 }
 
-/** Why sessions end, in the audit's words. `user`: somebody did it themselves. */
+/** Why sessions end, in the audit's words. `user`: the user ended it. */
 const ENDINGS = {
   'signed-out': 'user',
   'ended-by-person': 'user',
@@ -70,8 +70,8 @@ interface Entry {
 }
 
 /**
- * The sessions of signed-in browsers, in Postgres.
- * Only these end one: the person, here or with the issuer; the issuer, by a logout token or `invalid_grant`; an admin; its thirty days. An issuer that is slow, down or broken does not.
+ * The sessions of signed-in browsers, in Postgres. Only these end one: the user, here or with the issuer; the issuer,
+ * by a logout token or `invalid_grant`; an admin; its thirty days. An issuer that is slow, down or broken does not.
  */
 export class Sessions {
   private readonly cache = new Map<string, Entry>();
@@ -87,7 +87,7 @@ export class Sessions {
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly logger: Logger,
-    /** Told of each access token that a refresh brings, in the background; must not throw. */
+    /** Called with each access token that a refresh brings, in the background; must not throw. */
     private readonly refreshed: (userId: string, accessToken: string) => void = () => {},
   ) {
     this.seen = new SeenSessions(pool, clock, logger);
@@ -144,7 +144,7 @@ export class Sessions {
     return (await (running ?? this.refreshOnce(sessionId, entry.accessExpiresAt))) ? entry.person : null;
   }
 
-  /** The same, read now: another replica may have let this person in somewhere within the last second. */
+  /** The same, read now: another replica may have authenticated this user within the last second. */
   async findNow(sessionId: string): Promise<SignedIn | null> {
     this.cache.delete(sessionId);
     return (await this.read(sessionId))?.person ?? null;
@@ -156,18 +156,21 @@ export class Sessions {
     return ended === undefined ? null : (this.open(sessionId, ended.tokens)?.idToken ?? null);
   }
 
-  /** One session of this person. @returns false when they have none of that id. */
+  /** One session of this user. @returns false when they have none of that id. */
   async endOf(userId: string, sessionId: string): Promise<boolean> {
     return (await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id = $2', [userId, sessionId])).length > 0;
   }
 
-  /** Every session of this person. @param except one that stays; `null`: none does. @returns how many ended. */
+  /** Every session of this user. @param except one that stays; `null`: none does. @returns how many ended. */
   async endAll(userId: string, except: string | null): Promise<number> {
     const ended = await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id IS DISTINCT FROM $2', [userId, except]);
     return ended.length;
   }
 
-  /** What the issuer says is over: one session of its own, or all of a person's. The same again ends nothing more. @returns how many ended. */
+  /**
+   * Ends what the issuer ended: one session of its own, or all of a user's. No-op when repeated. @returns how many
+   * ended.
+   */
   async endByIssuer({ issuer, subject, issuerSession }: Pick<IssuerLogout, 'issuer' | 'subject' | 'issuerSession'>): Promise<number> {
     const ended = await this.endWhere(
       'ended-by-issuer',
@@ -178,7 +181,7 @@ export class Sessions {
     return ended.length;
   }
 
-  /** Sessions of this person that hold, the one used last first. */
+  /** Sessions of this user that are valid, the last used first. */
   async list(userId: string, limit: number): Promise<SessionRecord[]> {
     const { rows } = await this.pool.query<SessionRecord>({
       name: 'list-sessions',
@@ -189,12 +192,15 @@ export class Sessions {
     return rows;
   }
 
-  /** Reads it anew the next time: what it would answer has just been changed, by whoever holds it. Other processes notice within a second. */
+  /**
+   * Drops the cached answer, which the caller has just changed: the next use reads it again. Other processes notice
+   * within a second.
+   */
   forget(sessionId: string): void {
     this.forgetAll([sessionId]);
   }
 
-  /** Something of this person has changed: the next request here reads it; other replicas do within a second. */
+  /** Something of this user has changed: the next request here reads it; other replicas do within a second. */
   changed(userId: string): void {
     this.forgetAll([...this.cache].flatMap(([id, { person }]) => (person.userId === userId ? [id] : [])));
   }
@@ -288,7 +294,7 @@ export class Sessions {
     return true;
   }
 
-  /** Without a refresh token there is nothing to ask the issuer: the session lives to its own end. */
+  /** Without a refresh token there is nothing to ask the issuer: the session lasts to its own end. */
   private async postpone(sessionId: string): Promise<boolean> {
     await this.pool.query('UPDATE app.session SET access_expires_at = expires_at WHERE id = $1', [sessionId]);
     return true;
@@ -324,7 +330,10 @@ interface SessionRow {
   orgs: unknown;
 }
 
-/** A person's name as the address of their organization: lower case, ASCII, at most 40 characters, and never an address of the product itself. */
+/**
+ * A user's name as the address of their organization: lower case, ASCII, at most 40 characters, and never an address of
+ * the product itself.
+ */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')

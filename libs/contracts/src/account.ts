@@ -1,34 +1,40 @@
 import { z } from 'zod';
 
 /**
- * What a signed-in person has still to do before anything but `GET /api/v1/me` answers them: prove the e-mail address, accept the terms.
- * Until then the API says 403 with the code `account.<gate>`.
+ * What a signed-in user has still to do before anything but `GET /api/v1/me` answers them: verify the e-mail address,
+ * accept the terms of service. Until then the API says 403 with the code `account.<gate>`.
  */
 export const GATES = ['email-unverified', 'terms-required'] as const;
 export const Gate = z.enum(GATES);
 export type Gate = z.infer<typeof Gate>;
 
-/** The terms of this installation, for somebody to whom they are shown. */
+/** The terms of service of this installation, as shown to a user. */
 export const Terms = z.object({
   version: z.string(),
   url: z.url(),
-  /** The version that the person has accepted; `null`: none yet. */
+  /** The version that the user has accepted; `null`: none yet. */
   acceptedVersion: z.string().nullable(),
 });
 export type Terms = z.infer<typeof Terms>;
 
 /** `POST /api/v1/me/accept-terms`. */
 export const AcceptTerms = z.object({
-  /** The version that the person was shown; one that is not the present one is refused (`account.terms-changed`). Absent: the present one. */
+  /**
+   * The version that the user was shown; one that is not the present one is refused (`account.terms-changed`). Absent:
+   * the present one.
+   */
   version: z.string().max(100).optional(),
 });
 export type AcceptTerms = z.infer<typeof AcceptTerms>;
 
-/** `POST /api/v1/me/verify-email`: where the browser goes, so that the sign-in service sends its message and takes the proof. */
+/**
+ * `POST /api/v1/me/verify-email`: where to send the browser, so that the sign-in service mails the user and verifies
+ * the address.
+ */
 export const VerifyEmail = z.object({ url: z.string() });
 export type VerifyEmail = z.infer<typeof VerifyEmail>;
 
-/** A browser that is signed in as this person. */
+/** A browser that is signed in as this user. */
 export const MySession = z.object({
   id: z.string(),
   /** The one that asks. */
@@ -58,7 +64,10 @@ export type EndSessions = z.infer<typeof EndSessions>;
 export const EndedSessions = z.object({ ended: z.int().min(0) });
 export type EndedSessions = z.infer<typeof EndedSessions>;
 
-/** An account of another provider (GitHub, GitLab …) by which the person has signed in, and of which Slipway holds a token. The token itself is never shown. */
+/**
+ * An account of another provider (GitHub, GitLab …) by which the user has signed in, and of which Slipway holds a
+ * token. The token itself is never shown.
+ */
 export const Connection = z.object({
   /** Its name in the sign-in service: `github`. */
   provider: z.string(),
@@ -74,7 +83,7 @@ export type Connection = z.infer<typeof Connection>;
 export const ConnectionList = z.object({ data: z.array(Connection) });
 export type ConnectionList = z.infer<typeof ConnectionList>;
 
-/** What somebody may be told of. */
+/** Kinds of notifications. */
 export const NOTIFICATION_EVENTS = [
   'conversation-waiting',
   'conversation-finished',
@@ -101,12 +110,12 @@ const Language = z
   .max(20)
   .regex(/^(?:auto|[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)$/, 'a language tag such as en or pt-BR, or auto');
 
-/** What a person has chosen for themselves, in every organization. */
+/** What a user has chosen for themselves, in every organization. */
 export const PersonSettings = z.object({
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   language: Language.default('auto'),
   density: z.enum(['comfortable', 'compact']).default('comfortable'),
-  /** Author of the commits that an agent makes for this person; `null`: the name and the address of the account. */
+  /** Author of an agent's commits for this user; `null`: the name and the address of the account. */
   gitAuthorName: GitName.nullable().default(null),
   gitAuthorEmail: GitEmail.nullable().default(null),
   /** Whether analytics events of this user may be sent, where the installation and the organization allow it too; `null`: never asked, which is a no. */
@@ -124,7 +133,10 @@ export const PersonSettings = z.object({
 });
 export type PersonSettings = z.infer<typeof PersonSettings>;
 
-/** `GET /api/v1/me/settings`. `version` counts changes and is the ETag too: give it back as `If-Match` so that nobody's change is lost. */
+/**
+ * `GET /api/v1/me/settings`. `version` counts changes and is the ETag too: send it as `If-Match` so that no concurrent
+ * change is lost.
+ */
 export const MySettings = PersonSettings.extend({ version: z.int() });
 export type MySettings = z.infer<typeof MySettings>;
 

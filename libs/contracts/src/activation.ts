@@ -26,7 +26,10 @@ export const InitRequest = z.looseObject({
 });
 export type InitRequest = z.infer<typeof InitRequest>;
 
-/** `GET /api/init` and the answer of the POST. A sandbox accepts exactly one `claim_id` in its life; the same again is answered 200, another is 409 `sandbox.already-activated`. */
+/**
+ * `GET /api/init` and the answer of the POST. A sandbox accepts exactly one `claim_id` ever; the same again is answered
+ * 200, another is 409 `sandbox.already-activated`.
+ */
 export const InitState = z.object({
   state: z.enum(['dormant', 'initializing', 'ready']),
   slot_id: z.string(),
@@ -34,7 +37,7 @@ export const InitState = z.object({
   working_dir: z.string(),
   /** When the empty command last ran through both of its processes while it was blank; `null` before that. */
   warmed_at: z.iso.datetime().nullable().default(null),
-  /** False: give this sandbox to nobody, and replace it; `unhealthy_reason` says why. */
+  /** False: never hand out this sandbox, replace it; `unhealthy_reason` says why. */
   healthy: z.boolean().default(true),
   unhealthy_reason: z.string().nullable().default(null),
 });

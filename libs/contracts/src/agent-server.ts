@@ -55,7 +55,7 @@ export const StartConversationRequest = z.looseObject({
   /** What the conversation may cost before it pauses. US dollars. */
   max_budget_per_task: z.number().positive().nullish(),
   stuck_detection: z.boolean().nullish(),
-  /** `plan`: it looks and writes a plan, and changes nothing [default]. */
+  /** `plan`: reads and writes a plan, and changes nothing else [default]. */
   agent_type: z.enum(['default', 'plan']).nullish(),
   /** Commands that are asked at certain moments, beside those of the workspace. */
   hook_config: HookConfig.nullish(),
@@ -65,7 +65,9 @@ export const StartConversationRequest = z.looseObject({
   /** What holds until the log says otherwise [never ask; what the model says]. */
   confirmation_policy: ConfirmationPolicy.nullish(),
   security_analyzer: SecurityAnalyzer.nullish(),
-  /** Present when Slipway's app owns the log: where its events go, and from where an earlier life is read back. */
+  /**
+   * Present when Slipway's app owns the log: where its events go, and from where a previous process's log is read back.
+   */
   slipway: z
     .object({
       epoch: z.int().positive(),
@@ -83,7 +85,10 @@ export const StartConversationRequest = z.looseObject({
       orgConfirmation: OrgConfirmationPolicy.optional(),
       /** `orgConfirmation` as the release before 0.1.0 names it. Goes in 0.2.0. */
       brake: OrgConfirmationPolicy.optional(),
-      /** What an agent that has worked before must know before it goes on, such as that its files are gone. Told once an epoch, as a message that its person reads too. */
+      /**
+       * Notice for an agent that worked before, such as that its files are gone. Sent once an epoch, as a message that
+       * its user reads too.
+       */
       notice: z.string().min(1).max(2_000).optional(),
     })
     .optional(),
@@ -99,7 +104,7 @@ export const SandboxSecrets = z.object({
   variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().min(1)),
   /** Of those, the site into whose pages the browser may type it: `login.example`, `login.example:8443`. */
   hosts: z.record(z.string(), z.string().min(1)).optional(),
-  /** What git proves itself with, host by host. */
+  /** Credentials of git, by host. */
   git: z.array(z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) })),
   /** Repositories that git reads through Slipway, which adds the credential outside: `repository` as people write it, `through` what git is to ask instead, with `token`. */
   relays: z.array(z.object({ repository: z.url(), through: z.url(), token: z.string().min(1) })).optional(),

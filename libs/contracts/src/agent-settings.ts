@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LlmSettings } from './agent-server.js';
 import { ConfirmationPolicy, OrgConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 
-/** `default` works; `plan` looks, asks and writes PLAN.md, and changes nothing else. */
+/** `default` works; `plan` reads, asks and writes PLAN.md, and changes nothing else. */
 export const AGENT_TYPES = ['default', 'plan'] as const;
 export const AgentType = z.enum(AGENT_TYPES);
 export type AgentType = z.infer<typeof AgentType>;

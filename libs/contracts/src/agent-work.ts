@@ -36,8 +36,9 @@ const SAID_BY_LOG: ReadonlySet<string> = new Set(['events', 'run', 'pause', 'int
 const ANSWER = /^\/api\/conversations\/[^/]+\/events\/respond_to_confirmation\/?$/;
 
 /**
- * Whether a request through sandbox-gateway may change files of the sandbox or run something there, by which an agent is steered as by a message: an upload, a command,
- * a file in the editor, a form of a program. What only looks does not, nor what the log of the conversation names an author of by itself.
+ * Whether a request through sandbox-gateway may change files of the sandbox or run something there, by which an agent
+ * is steered as by a message: an upload, a command, a file in the editor, a form of a program. Reads do not count, nor
+ * requests whose author is already in the log of the conversation.
  */
 export function steersSandbox(method: string, port: number, target: string): boolean {
   if (LOOKS.has(method)) return false;
@@ -55,7 +56,10 @@ function pathOf(target: string): string {
   return target.split('?', 1)[0] as string;
 }
 
-/** Whether a text frame on such a socket is a message, and no answer to what waits and no proof of who is there. What cannot be read is one. */
+/**
+ * Whether a text frame on such a socket is a message, not an answer to pending actions or an authentication. An
+ * unreadable frame counts as a message.
+ */
 export function isMessageFrame(text: string): boolean {
   try {
     const type = (JSON.parse(text) as { type?: unknown } | null)?.type;

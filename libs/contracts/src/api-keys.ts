@@ -12,7 +12,7 @@ export const API_KEY_STATES = ['active', 'pending', 'expired', 'revoked'] as con
 export const MAX_LIVE_API_KEYS = 100;
 /** Days. */
 export const DEFAULT_API_KEY_DAYS = 90;
-/** Longest life of a key. Days. */
+/** Longest lifetime of a key. Days. */
 export const MAX_API_KEY_DAYS = 366;
 /** Longest that a key which was rotated still works. Seconds; 7 days. */
 export const MAX_OVERLAP_SECONDS = 604_800;
@@ -55,7 +55,7 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A key in the one answer that has its token: it is kept as a hash, and nobody can show it again. */
+/** A key in the one answer that has its token: only a hash is stored, so it cannot be shown again. */
 export const CreatedApiKey = ApiKey.extend({
   /** Send it as `Authorization: Bearer`. */
   token: z.string(),
@@ -85,7 +85,7 @@ export const RotateApiKey = z.strictObject({
 export type RotateApiKey = z.infer<typeof RotateApiKey>;
 
 export const ListApiKeysQuery = PageQuery.extend({
-  /** `true`: everybody's, which needs `api-key:manage`. Otherwise the caller's own. */
+  /** `true`: those of all users, which needs `api-key:manage`. Otherwise the caller's own. */
   all: z.enum(['true', 'false']).default('false'),
   /** Those of one service account; needs `service-account:read`. */
   serviceAccountId: z.string().max(64).optional(),
@@ -93,7 +93,7 @@ export const ListApiKeysQuery = PageQuery.extend({
 });
 export type ListApiKeysQuery = z.infer<typeof ListApiKeysQuery>;
 
-/** How the caller of `GET /api/v1/me` proved who they are. */
+/** How the caller of `GET /api/v1/me` authenticated. */
 export const Proof = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('session') }),
   z.object({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * What a sandbox leaves behind when it is paused, in parts: `workspace` is the agent's files (its project and its home), `conversations` agent-server's logs.
- * `GET /api/archive/{part}` answers with a tar stream in one zstd frame; `PUT` of the same puts it into a sandbox that nobody owns yet, in place of what is there.
+ * What a sandbox leaves behind when it is paused, in parts: `workspace` is the agent's files (its project and its
+ * home), `conversations` agent-server's logs. `GET /api/archive/{part}` answers with a tar stream in one zstd frame;
+ * `PUT` of the same puts it into a sandbox that no claim owns yet, replacing what is there.
  */
 export const ARCHIVE_PARTS = ['workspace', 'conversations'] as const;
 export const ArchivePart = z.enum(ARCHIVE_PARTS);
@@ -10,7 +11,7 @@ export type ArchivePart = z.infer<typeof ArchivePart>;
 
 export const ARCHIVE_CONTENT_TYPE = 'application/zstd';
 export const ARCHIVE_AUDIENCE = 'slipway-archive';
-/** Longest life of an archive token. Seconds; it is looked at when the transfer begins. */
+/** Longest lifetime of an archive token. Seconds; checked when the transfer begins. */
 export const ARCHIVE_TOKEN_SECONDS = 60;
 /** Entries that could not be kept: unreadable files and directories, sockets, pipes and devices. On the answer of the GET. */
 export const ARCHIVE_SKIPPED_HEADER = 'x-slipway-skipped';

@@ -9,7 +9,9 @@ const MAX_ID_LENGTH = 200;
 /** One thing that was done. */
 export const AuditEntry = z.object({
   id: z.uuid(),
-  /** Its place in the organization's chain, counted from 1 without a gap; `null` only when somebody has tampered with the chain. */
+  /**
+   * Its place in the organization's chain, counted from 1 without a gap; `null` only when the chain was tampered with.
+   */
   seq: z.int().positive().nullable(),
   /** SHA-256 of its link, in hex: covers this entry and the link before. */
   hash: z.string().nullable(),
@@ -19,7 +21,7 @@ export const AuditEntry = z.object({
     id: z.string(),
     /** Their name at that time. */
     label: z.string().nullable(),
-    /** Id of the API key that it was done with; `null` for a signed-in person. */
+    /** Id of the API key that was used; `null` for a signed-in user. */
     viaKey: z.string().nullable(),
   }),
   /** `noun.verb`: `api-key.create`, `member.set-role`. */
@@ -89,7 +91,10 @@ const LINK = /^[1-9]\d{0,15}:[0-9a-f]{64}$/;
 export const VerifyAuditQuery = z.object({
   /** Begins behind this link, which is believed: where the verification before ended. */
   after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
-  /** `seq:hash` of a link that was there at an earlier time, from the last line of an export: without it nobody can tell that a chain was cut at its end. */
+  /**
+   * `seq:hash` of a link that was there at an earlier time, from the last line of an export: without it a cut-off end
+   * of the chain goes unnoticed.
+   */
   expect: z.string().regex(LINK, 'is not seq:hash').optional(),
 });
 export type VerifyAuditQuery = z.infer<typeof VerifyAuditQuery>;
@@ -103,7 +108,7 @@ export type AuditLink = z.infer<typeof AuditLink>;
 export const AuditVerification = z.object({
   /** True: every link up to `checked` is as it was written. */
   ok: z.boolean(),
-  /** The last link that was looked at; `null` when there was none after `after`. */
+  /** The last link checked; `null` when there was none after `after`. */
   checked: AuditLink.nullable(),
   /** False: there are more links than fit into one request; go on with `after` = `checked.seq`. */
   complete: z.boolean(),

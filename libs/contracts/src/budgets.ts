@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What an organization and its people may spend on models in one cycle, a month that begins on a day of its own at 00:00 UTC. */
 
-/** Shares of a limit, in percent, of which is told: once a cycle each. */
+/** Shares of a limit, in percent, that are notified, once a cycle each. */
 export const BUDGET_THRESHOLDS = [50, 80, 90, 100] as const;
 /** People of one answer; those who spent most. */
 export const MAX_BUDGET_PEOPLE = 1_000;
@@ -30,7 +30,7 @@ const Spending = z.object({ limitUsd: z.string().nullable(), spentUsd: z.string(
 
 export const BudgetOverride = z.object({
   user: z.object({ id: z.string(), label: z.string() }),
-  /** `null`: this person's spending has no limit of its own; the organization's holds for them as for everybody. */
+  /** `null`: this user's spending has no limit of its own; the organization's holds for them as for all users. */
   limitUsd: z.string().nullable(),
   changedAt: z.iso.datetime(),
   changedBy: z.string(),
@@ -75,7 +75,10 @@ export type PutBudgetOverride = z.infer<typeof PutBudgetOverride>;
 /** `none` is what `null` is in a body. */
 const QueryMoney = z.union([z.literal('none').transform(() => null), Money]);
 
-/** What would be if this were changed; absent stays. `user` with `userLimitUsd`: an override of that person; `inherit`: none any more. */
+/**
+ * Preview of a change; absent fields stay. `user` with `userLimitUsd`: an override of that user; `inherit`: none any
+ * more.
+ */
 export const BudgetPreviewQuery = z
   .object({
     enabled: z

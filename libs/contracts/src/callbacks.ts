@@ -32,7 +32,7 @@ export type ThreadAnswerList = z.infer<typeof ThreadAnswerList>;
 /** Most webhooks of one organization. */
 export const MAX_WEBHOOKS = 20;
 
-/** What a webhook can be told of. `conversation.waiting`: for approval of the next step. `webhook.test` is sent to whoever asks for it. */
+/** Events of a webhook. `conversation.waiting`: for approval of the next step. `webhook.test` is sent on request. */
 export const WEBHOOK_EVENTS = [
   'conversation.finished',
   'conversation.failed',

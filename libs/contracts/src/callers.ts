@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Who speaks to agent-server. Each activation names, by SHA-256, one key of the app (app-server and worker) and one of sandbox-gateway. A request shows its key in this header
- * beside the session key. Without one of the two keys nobody is trusted further than the session key goes: see docs/decisions/0015.
+ * Callers of agent-server. Each activation names, by SHA-256, one key of the app (app-server and worker) and one of
+ * sandbox-gateway. A request shows its key in this header beside the session key. Without one of the two keys a caller
+ * has only the trust of the session key: see docs/decisions/0015.
  */
 export const CALLER_KEY_HEADER = 'x-slipway-caller-key';
 /** Who sends what sandbox-gateway hands on: `callerUserHeader`. Believed with the gateway's key alone. */

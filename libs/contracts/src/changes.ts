@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GitCommit, GitRepository } from './git.js';
 
-/** What an agent did to the files of its workspace, as the app tells it. */
+/** What an agent did to the files of its workspace, as the app reports it. */
 
 export const FileChange = z.object({
   path: z.string(),

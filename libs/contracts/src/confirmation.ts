@@ -5,7 +5,10 @@ export const SECURITY_RISKS = ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'] as const;
 export const SecurityRisk = z.enum(SECURITY_RISKS);
 export type SecurityRisk = z.infer<typeof SecurityRisk>;
 
-/** When the agent asks before it acts, in OpenHands' form. `ConfirmRisky` asks from `threshold` on, and for a risk that nobody could tell where `confirm_unknown`. */
+/**
+ * When the agent asks before it acts, in OpenHands' form. `ConfirmRisky` asks from `threshold` on, and for an unknown
+ * risk where `confirm_unknown`.
+ */
 export const ConfirmationPolicy = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('NeverConfirm') }),
   z.object({ kind: z.literal('AlwaysConfirm') }),
@@ -35,8 +38,8 @@ export const SecurityAnalyzer = z.discriminatedUnion('kind', [SingleAnalyzer, En
 export type SecurityAnalyzer = z.infer<typeof SecurityAnalyzer>;
 
 /**
- * "Always here": what a person allowed for the rest of one conversation. `exact` is this very call; `prefix` is a command without shell operators that begins with these words,
- * as long as nobody calls it HIGH.
+ * "Always here": what a user allowed for the remainder of one conversation. `exact` is this very call; `prefix` is a
+ * command without shell operators that begins with these words, unless it is rated HIGH.
  */
 export const ConfirmationRule = z.object({
   tool_name: z.string().min(1).max(200),
@@ -52,7 +55,7 @@ export type RevokeConfirmationRule = z.infer<typeof RevokeConfirmationRule>;
 
 /** `POST /api/conversations/{id}/confirmation_policy`. */
 export const SetConfirmationPolicyRequest = z.looseObject({ policy: ConfirmationPolicy });
-/** `POST /api/conversations/{id}/security_analyzer`. `null`: nobody says it, and every risk is UNKNOWN. */
+/** `POST /api/conversations/{id}/security_analyzer`. `null`: none, and every risk is UNKNOWN. */
 export const SetSecurityAnalyzerRequest = z.looseObject({ security_analyzer: SecurityAnalyzer.nullable() });
 
 /** Actions that are not carried out although the answer to the others is a yes, and those with a reason of their own. Each must be one of those that wait. */
@@ -60,9 +63,10 @@ export const ActionRejections = z.array(z.object({ id: z.uuid(), reason: z.strin
 export type ActionRejections = z.infer<typeof ActionRejections>;
 
 /**
- * `POST /api/conversations/{id}/events/respond_to_confirmation`: an answer to everything that waits. `slipway` is ours: who answered, for which actions
- * (others than those that wait are refused: somebody else was first), which of those that wait are rejected beside a yes to the others (an agent-server that does not know
- * this field finds actions missing, and refuses), whether the agent goes on after a rejection, and a rule for the rest of the conversation.
+ * `POST /api/conversations/{id}/events/respond_to_confirmation`: an answer to everything that waits. `slipway` is ours:
+ * who answered, for which actions (others than those that wait are refused: another answer was first), which pending
+ * ones are rejected while the others are approved (an agent-server that does not know this field finds actions missing,
+ * and refuses), whether the agent goes on after a rejection, and a rule for the remainder of the conversation.
  */
 export const RespondToConfirmationRequest = z.looseObject({
   accept: z.boolean(),
@@ -124,12 +128,12 @@ export type OrgConfirmationPolicy = z.infer<typeof OrgConfirmationPolicy>;
 export const SetConfirmationMode = z.strictObject({ mode: ConfirmationMode });
 export type SetConfirmationMode = z.infer<typeof SetConfirmationMode>;
 
-/** `POST …/conversations/{id}/confirmation`: a person's word on exactly these actions. */
+/** `POST …/conversations/{id}/confirmation`: a user's decision on exactly these actions. */
 export const AnswerConfirmation = z.strictObject({
   accept: z.boolean(),
   /** Ids of the ActionEvents that wait; others than those that wait by now are refused. */
   actionIds: z.array(z.uuid()).min(1).max(100),
-  /** Told to the agent, when it is a no. */
+  /** Passed to the agent with a rejection. */
   reason: z.string().trim().max(2_000).optional(),
   /** With a yes: actions of `actionIds` that are not carried out. With a no: reasons of their own. */
   rejections: ActionRejections.optional(),

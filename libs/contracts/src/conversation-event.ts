@@ -51,7 +51,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     sender: z.string().optional(),
     /** User or service account behind `sender`, as the app or sandbox-gateway named it; never what a client claims. */
     sender_id: z.string().optional(),
-    /** Skills whose trigger was in the message; what the model is told of them is `extended_content`. */
+    /** Skills whose trigger was in the message; their text for the model is `extended_content`. */
     activated_skills: z.array(z.string()).optional(),
     extended_content: z.array(TextContent).optional(),
   }),
@@ -77,7 +77,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     extended_content: z.array(TextContent).optional(),
     activated_skills: z.array(z.string()).optional(),
   }),
-  /** A person or a hook did not let the action happen. */
+  /** A user or a hook rejected the action. */
   base.extend({
     kind: z.literal('UserRejectObservation'),
     action_id: z.uuid(),
@@ -123,7 +123,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     action_id: z.string().nullish(),
     message_id: z.string().nullish(),
   }),
-  /** Somebody asked that the model's view of the conversation be shortened. */
+  /** A request to condense the model's view of the conversation. */
   base.extend({ kind: z.literal('CondensationRequest') }),
   /**
    * From here on the model does not see the events that are named; they stay in the log. `summary` stands for them, after `summary_offset` of the events that it still sees.
@@ -155,7 +155,10 @@ export const LoggedEvent = z.object({
 });
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
 
-/** A piece of text that the model is still writing, or that a tool tells while it is at work. Never stored: the durable event with the same `llm_response_id` replaces it, and the observation of the action with this id. */
+/**
+ * A piece of text that the model is still writing, or that a tool reports while it works. Never stored: the durable
+ * event with the same `llm_response_id` replaces it, and the observation of the action with this id.
+ */
 export const StreamingDelta = z.object({
   responseId: z.string(),
   /** `progress` is a tool's. */

@@ -27,7 +27,7 @@ export const ConversationTerms = z.object({
 });
 export type ConversationTerms = z.infer<typeof ConversationTerms>;
 
-/** `POST …/conversations/{id}/carry-out-plan`. `note` is told to the agent beside the plan. */
+/** `POST …/conversations/{id}/carry-out-plan`. `note` is passed to the agent with the plan. */
 export const CarryOutPlan = z.strictObject({ note: z.string().trim().max(10_000).optional() });
 export type CarryOutPlan = z.infer<typeof CarryOutPlan>;
 

@@ -53,7 +53,7 @@ export const CreateConversation = z
     environment: EnvironmentName.optional(),
     /** How often its agent asks before it acts; absent, or less than the organization's own: the organization's. */
     confirmation: ConfirmationMode.optional(),
-    /** `plan`: it writes a plan and changes nothing else, until it is told to carry it out [default]. */
+    /** `plan`: it writes a plan and changes nothing else, until it is asked to carry it out [default]. */
     agentType: AgentType.optional(),
     /** Steps for one message, before it pauses; absent: what the organization allows. */
     maxIterations: MaxIterations.optional(),
@@ -67,7 +67,7 @@ export type CreateConversation = z.infer<typeof CreateConversation>;
 export const SwitchModel = z.strictObject({ model: z.string().min(1).max(200) });
 export type SwitchModel = z.infer<typeof SwitchModel>;
 
-/** What a person reads; a pure function of the log (`reduceConversationStatus` in libs/domain). */
+/** The status that a user reads; a pure function of the log (`reduceConversationStatus` in libs/domain). */
 export const CONVERSATION_STATUSES = ['starting', 'working', 'waiting', 'paused', 'finished', 'failed', 'stopped'] as const;
 export const ConversationStatus = z.enum(CONVERSATION_STATUSES);
 export type ConversationStatus = z.infer<typeof ConversationStatus>;
@@ -164,7 +164,7 @@ export const CONVERSATION_SORTS = ['created', 'updated', 'cost'] as const;
 /** All that are given hold together. A cursor belongs to the sort that it was given with. */
 export const ListConversationsQuery = PageQuery.extend({
   status: ConversationStatus.optional(),
-  /** Id of the person or service account that it belongs to. */
+  /** Id of the user or service account that it belongs to. */
   owner: text.min(1).max(200).optional(),
   /** As it was given when the conversation was made; empty: those without one. */
   repository: text.max(2048).optional(),

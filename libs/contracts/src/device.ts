@@ -4,7 +4,7 @@ import { PERMISSIONS } from './permissions.js';
 
 /** The OAuth device flow (RFC 8628): a program without a browser shows a code, a signed-in person approves it, and the program gets an API key of that person's. */
 
-/** A device waits this long for its person. Seconds. */
+/** A device waits this long for its user. Seconds. */
 export const DEVICE_CODE_SECONDS = 600;
 /** A device asks no more often than this; one that does has to wait longer each time. Seconds. */
 export const DEVICE_POLL_SECONDS = 5;
@@ -13,7 +13,7 @@ export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 export const USER_CODE_ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 export const USER_CODE_LENGTH = 8;
 
-/** `BCDF-GHJK` as a person may type it: in any case, with spaces or dashes or none. `null`: no code. */
+/** `BCDF-GHJK` as a user may type it: in any case, with spaces or dashes or none. `null`: no code. */
 export function normalUserCode(typed: string): string | null {
   if (typed.length > 40) return null;
   const code = typed.toUpperCase().replaceAll(/[\s-]/g, '');
@@ -22,9 +22,9 @@ export function normalUserCode(typed: string): string | null {
 
 /** `POST /oauth/device/authorize`, a form. */
 export const DeviceAuthorizationForm = z.object({
-  /** The program's name for itself, shown to the person. */
+  /** The program's own name, shown to the user. */
   client_id: z.string().max(100).optional(),
-  /** Permissions with spaces between; none: those of the key are the person's to choose. */
+  /** Permissions with spaces between; none: the user chooses those of the key. */
   scope: z.string().max(2000).optional(),
 });
 export const DeviceAuthorization = z.object({
@@ -72,12 +72,12 @@ export const DEVICE_ERRORS = [
 export const DeviceProblem = z.object({ error: z.enum(DEVICE_ERRORS), error_description: z.string() });
 export type DeviceProblem = z.infer<typeof DeviceProblem>;
 
-/** What a person sees before they approve: `GET /api/v1/device/{userCode}`. */
+/** What a user sees before they approve: `GET /api/v1/device/{userCode}`. */
 export const DeviceRequest = z.object({
   userCode: z.string(),
-  /** The program's name for itself: nobody has checked it. */
+  /** The program's own name, unverified. */
   client: z.string(),
-  /** Permissions that it asks for; empty: it leaves them to the person. */
+  /** Permissions that it asks for; empty: the user chooses. */
   scopes: z.array(z.enum(PERMISSIONS)),
   /** Where the program asked from. */
   address: z.string().nullable(),

@@ -19,7 +19,7 @@ export const EgressClaims = z.object({
   /** The claim that has the sandbox. */
   claim: z.string().min(1).max(100),
   org: z.string().min(1).max(100),
-  /** Name of the template that the sandbox was made from: its hosts are looked up by it. */
+  /** Name of the template that the sandbox was made from: key of its hosts. */
   template: z.string().min(1).max(63),
   egress: z.enum(PROXIED_EGRESS_CLASSES),
   /** The pod's own address, as connections come from it. */
@@ -29,7 +29,7 @@ export const EgressClaims = z.object({
 });
 export type EgressClaims = z.infer<typeof EgressClaims>;
 
-/** Which hosts each class may reach, as egress-proxy is told. Of a template it reads these three fields and leaves the others alone. */
+/** Which hosts each class may reach, as given to egress-proxy, which reads only these three fields of a template. */
 export const EgressRules = z.object({
   /** For both classes: git servers, an issuer, whatever every sandbox needs. */
   commonHosts: z.array(z.string()).default([]),

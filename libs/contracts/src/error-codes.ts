@@ -7,7 +7,7 @@ export interface ErrorRow {
   readonly title: string;
   /** `later`: the same request may succeed if repeated. `never`: change something first. */
   readonly retry: 'never' | 'later';
-  /** What a person does about it, in one sentence. */
+  /** Next step for the user, in one sentence. */
   readonly nextStep: string;
 }
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 /** A switch of the product or an experiment. Permissions, money and tenancy are never flags. */
 interface Flag {
-  /** What it can be; the first is the default, which holds wherever nobody says anything else. */
+  /** What it can be; the first is the default, which holds unless another is set. */
   readonly values: readonly [string, ...string[]];
   readonly description: string;
-  /** Team or person to ask. */
+  /** Team or user to ask. */
   readonly owner: string;
   /** `YYYY-MM-DD`: by then it is decided and removed. `npm run check` fails a month later. */
   readonly ends: string;

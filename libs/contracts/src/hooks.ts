@@ -3,14 +3,17 @@ import { z } from 'zod';
 export const HOOK_TYPES = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd', 'Stop'] as const;
 export type HookType = (typeof HOOK_TYPES)[number];
 
-/** A `command`, a `prompt` that the agent's model answers, or an `agent` that looks at the sandbox before it answers `prompt` or `system_prompt`. `timeout` in seconds. */
+/**
+ * A `command`, a `prompt` that the agent's model answers, or an `agent` that reads the sandbox before it answers
+ * `prompt` or `system_prompt`. `timeout` in seconds.
+ */
 export const HookDefinition = z.looseObject({
   type: z.string().default('command'),
   command: z.string().max(20_000).default(''),
   /** Of a prompt or an agent. `$ARGUMENTS` in it is what a command has on its standard input, as JSON; without that it stands below. */
   prompt: z.string().max(20_000).nullish(),
   system_prompt: z.string().max(20_000).nullish(),
-  /** Of an agent: names of tools that it has, of those that only look; without any, all of those. */
+  /** Of an agent: names of its tools, out of the read-only ones; empty: all of those. */
   tools: z.array(z.string().max(100)).max(50).default([]),
   /** Of an agent: most answers of its model. */
   max_iterations: z.int().min(1).max(50).default(10),

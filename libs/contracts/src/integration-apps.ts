@@ -9,8 +9,8 @@ export const REGISTER_MINUTES = 60;
 export const INSTALL_MINUTES = 30;
 
 /**
- * `registered`: nowhere installed. `requested`: an owner of the account has to approve it at the provider. `approved`: installed there, and somebody who administers the
- * account has to confirm it here. `removed`: uninstalled.
+ * `registered`: nowhere installed. `requested`: an owner of the account has to approve it at the provider. `approved`:
+ * installed there, and an administrator of the account has to confirm it here. `removed`: uninstalled.
  */
 export const APP_STATES = ['registered', 'requested', 'approved', 'installed', 'suspended', 'removed'] as const;
 export const AppState = z.enum(APP_STATES);

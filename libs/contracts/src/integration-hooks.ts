@@ -7,8 +7,9 @@ import { RepositoryPath } from './repositories.js';
 export const MAX_HOOKS = 500;
 
 /**
- * `queued`: it is about to be made. `old-secret`: the webhook secret was replaced since; that is taken for 24 hours. `missing-right`: the access token may not make it.
- * `disabled`: the git host has switched it off. All are looked at once a day; installing once more repairs one.
+ * `queued`: it is about to be made. `old-secret`: the webhook secret was replaced since; the old one is accepted for 24
+ * hours. `missing-right`: the access token may not make it. `disabled`: the git host has switched it off. All are
+ * checked once a day; installing once more repairs one.
  */
 export const HOOK_STATES = ['queued', 'installed', 'old-secret', 'missing-right', 'failed', 'disabled'] as const;
 export const HookState = z.enum(HOOK_STATES);
@@ -42,7 +43,7 @@ export type IntegrationHook = z.infer<typeof IntegrationHook>;
 /** Which repositories get a webhook by themselves, now and when they come. */
 export const HookSelection = z.object({
   patterns: z.array(z.string()),
-  /** When repositories were last looked for; `null`: not yet. */
+  /** When repositories were last listed; `null`: not yet. */
   listedAt: z.iso.datetime().nullable(),
   problem: z.string().nullable(),
 });

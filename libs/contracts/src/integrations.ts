@@ -70,7 +70,9 @@ export const ConnectionSettings = z.strictObject({
     .transform((url) => url.replace(/\/+$/, ''))
     .nullable()
     .default(null),
-  /** Of a git host: whether what a thread there asked for is published when the agent has finished, or waits until somebody asks. */
+  /**
+   * Of a git host: whether what a thread there asked for is published when the agent has finished, or on request only.
+   */
   publish: z.enum(['automatic', 'offered']).default('automatic'),
   processors: ThreadProcessors.prefault({}),
   /** Of a git host: whether Slipway has failed checks of its pull requests fixed by itself, or offers it. */
@@ -101,7 +103,7 @@ export const IntegrationProvider = z.object({
   linking: z.boolean().default(false),
   /** What of a thread can have a repository of its own there; `null`: its threads name theirs. */
   places: z.enum(['channel', 'project', 'team']).nullable().default(null),
-  /** What a connection can be told to do in threads, by the names of `ThreadProcessors`. */
+  /** Abilities of a connection in threads, by the names of `ThreadProcessors`. */
   processors: z.array(z.enum(['reaction', 'comment', 'link', 'start', 'done'])).default([]),
   /** `own`: an admin can register an app of the organization there. `platform`: the operator has registered one, which can be installed. */
   apps: z.array(z.enum(['own', 'platform'])).default([]),
@@ -136,7 +138,7 @@ export const IntegrationConnection = z.object({
   credential: ConnectionCredential.nullable().default(null),
   /** The connection can obtain its credential by OAuth. */
   authorizes: z.boolean().default(false),
-  /** `null`: its provider has none, or none was looked for yet. */
+  /** `null`: its provider has none, or none was searched for yet. */
   appHook: AppHook.nullable().default(null),
   state: ConnectionState,
   /** With `needs-attention`: why, in a sentence. */
@@ -292,7 +294,7 @@ export const IntegrationDelivery = z.object({
   conversationId: z.uuid().nullable(),
   /** When it was asked for again, since it had not come by itself; `null`: it came by itself. */
   recoveredAt: z.iso.datetime().nullable().default(null),
-  /** How often it was looked at. */
+  /** How often it was checked. */
   attempts: z.int().nonnegative(),
   decidedAt: z.iso.datetime().nullable(),
 });

@@ -52,7 +52,7 @@ export type CreateInvitations = z.infer<typeof CreateInvitations>;
 /** An invitation with what whoever made it does next. */
 export const SentInvitation = z.object({
   invitation: Invitation,
-  /** Only when this installation sends no mail: to be handed on by a person. It is in this answer and nowhere else. */
+  /** Only when this installation sends no mail: for a user to pass on. It is in this answer and nowhere else. */
   link: z.string().nullable(),
   /** Whether a mail goes out by itself. */
   sent: z.boolean(),
@@ -71,7 +71,7 @@ export type InvitationOutcome = z.infer<typeof InvitationOutcome>;
 export const InvitationOutcomes = z.object({ data: z.array(InvitationOutcome) });
 export type InvitationOutcomes = z.infer<typeof InvitationOutcomes>;
 
-/** What somebody who holds the link sees before they accept. */
+/** What a holder of the link sees before they accept. */
 export const InvitationPreview = z.object({
   orgName: z.string(),
   invitedBy: z.string(),
@@ -80,7 +80,10 @@ export const InvitationPreview = z.object({
   expiresAt: z.iso.datetime(),
   /** The invited address with most of it hidden: `a…@example.com`. */
   maskedEmail: z.string(),
-  /** How the signed-in account stands to it. `anonymous`: nobody is signed in. `unverified`: the address is right but was never confirmed. */
+  /**
+   * Relation of the signed-in account to it. `anonymous`: no user is signed in. `unverified`: the address is right but
+   * was never confirmed.
+   */
   account: z.enum(['anonymous', 'matches', 'unverified', 'other']),
 });
 export type InvitationPreview = z.infer<typeof InvitationPreview>;

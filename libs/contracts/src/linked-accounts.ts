@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Who a user is at a provider, proved by the user's own sign-in there. */
+/** A user's account at a provider, verified by the user's own sign-in there. */
 
 /** How long a user may take with the provider, and again to confirm. Minutes. */
 export const LINK_MINUTES = 10;

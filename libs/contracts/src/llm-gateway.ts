@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 /** llm-gateway: OpenAI's `/v1/chat/completions` and `/v1/models`, keys by LiteLLM's names. */
 
-/** Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the person's or the organization's own key. */
+/**
+ * Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the user's or the
+ * organization's own key.
+ */
 export const DIRECT_PREFIXES = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
 export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
 
@@ -10,9 +13,10 @@ export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
 export const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
 
 /**
- * What the gateway calls the model of a profile, and whether it is asked with a key or at an address of the profile's `own`. A name with a provider's prefix goes to
- * that provider; any other to whatever speaks OpenAI's dialect at the profile's address, or at OpenAI's own. Neither key nor address, or one of the gateway's own
- * prefixes: the gateway's model of that name.
+ * What the gateway calls the model of a profile, and whether it is asked with a key or at an address of the profile's
+ * `own`. A name with a provider's prefix goes to that provider; any other to an OpenAI-compatible server at the
+ * profile's address, or at OpenAI's own. Neither key nor address, or one of the gateway's own prefixes: the gateway's
+ * model of that name.
  */
 export function gatewayModelOf({ model, baseUrl, hasKey }: { model: string; baseUrl: string | null; hasKey: boolean }): { model: string; own: boolean } {
   if ((!hasKey && baseUrl === null) || MANAGED_PREFIXES.some((prefix) => model.startsWith(prefix))) return { model, own: false };
@@ -156,7 +160,7 @@ export const GatewayModel = z.looseObject({
 });
 export const GatewayModelList = z.looseObject({ object: z.literal('list'), data: z.array(GatewayModel) });
 
-/** A call as the roll-up needs it. `cost` is a decimal in USD; `priced: false` says that nobody knows the price and it is 0. */
+/** A call as the roll-up needs it. `cost` is a decimal in USD; `priced: false` means an unknown price, counted as 0. */
 export const LedgerRow = z.object({
   org: z.string(),
   conversation: z.uuid(),
@@ -177,7 +181,10 @@ export type LedgerPage = z.infer<typeof LedgerPage>;
 /** Most rows of a page. */
 export const MAX_LEDGER_ROWS = 2_000;
 
-/** `PUT /internal/budget-stops/{org}`, with the master key: who of an organization may not call until when; whoever is not in it may. `user: null` is everybody. */
+/**
+ * `PUT /internal/budget-stops/{org}`, with the master key: users of an organization who may not call, and until when;
+ * all others may. `user: null` is the whole organization.
+ */
 export const BudgetStops = z.object({
   stops: z.array(z.object({ user: z.string().min(1).nullable(), reason: z.string().min(1).max(1_000), until: z.iso.datetime() })).max(50_000),
 });

@@ -22,8 +22,9 @@ const name = z.string().trim().min(1).max(100);
 const fields = {
   name,
   /**
-   * The provider's name of it, with the provider in front (`anthropic/claude-…`): openai, anthropic, azure, gemini or bedrock. Without one: OpenAI's, or whatever
-   * speaks OpenAI's dialect at `baseUrl`; with neither key nor address, a model of llm-gateway.
+   * The provider's name of it, with the provider in front (`anthropic/claude-…`): openai, anthropic, azure, gemini or
+   * bedrock. Without one: OpenAI's, or an OpenAI-compatible server at `baseUrl`; with neither key nor address, a model
+   * of llm-gateway.
    */
   model: z.string().trim().min(1).max(200),
   /** Up to and including the version, without `/chat/completions`; `null`: the provider's own. https, at a public address. */

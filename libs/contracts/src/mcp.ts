@@ -26,7 +26,7 @@ const later = <T extends z.ZodType>(make: () => T) => {
 const text = z.string().max(8_192);
 const texts = later(() => z.record(z.string().min(1).max(200), text).refine((record) => Object.keys(record).length <= 100, 'has at most 100 entries'));
 
-/** How a server at an address is convinced. `oauth2` needs a person and a browser: such a server is told of as one that cannot be reached. */
+/** Authentication at a remote server. `oauth2` needs a user and a browser: such a server is reported as unreachable. */
 export const McpAuth = later(() =>
   z.union([
     z.looseObject({ strategy: z.literal('none') }),
@@ -89,7 +89,7 @@ export const McpServerState = later(() =>
     name: z.string(),
     /** `connecting` for the first time, `ready`, `failed` (tried again by itself, later and later), `off` (it is never tried: its settings keep it from it). */
     state: z.enum(['connecting', 'ready', 'failed', 'off']),
-    /** Why it failed, and what to do: sentences for a person and for the agent. */
+    /** Why it failed, and what to do: sentences for a user and for the agent. */
     reason: z.string().optional(),
     nextStep: z.string().optional(),
     /** How many of its tools the agent has. */
@@ -100,7 +100,10 @@ export const McpServerState = later(() =>
 );
 export type McpServerState = z.infer<typeof McpServerState>;
 
-/** Value of the state update `mcp_servers`, when a server came, went or changed. `told` is for the agent's model, which reads it with its next answer. */
+/**
+ * Value of the state update `mcp_servers`, when a server came, went or changed. `told` is the text for the agent's
+ * model, which reads it with its next answer.
+ */
 export const McpServersUpdate = later(() => z.looseObject({ servers: z.array(McpServerState), told: z.string().default('') }));
 export type McpServersUpdate = z.infer<typeof McpServersUpdate>;
 
@@ -124,7 +127,10 @@ export const McpCallRequest = later(() =>
 export type McpCallRequest = z.infer<typeof McpCallRequest>;
 export const McpCallResponse = later(() => z.object({ observation: MCPToolObservation }));
 export type McpCallResponse = z.infer<typeof McpCallResponse>;
-/** `GET /mcp/progress?set=&call=&after=`: what the server told of a call beyond the first `after` code units, when there is more, or after some seconds. */
+/**
+ * `GET /mcp/progress?set=&call=&after=`: the server's progress of a call beyond the first `after` code units, when
+ * there is more, or after some seconds.
+ */
 export const McpProgressResponse = later(() => z.object({ text: z.string(), over: z.boolean() }));
 export type McpProgressResponse = z.infer<typeof McpProgressResponse>;
 

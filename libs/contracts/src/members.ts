@@ -3,10 +3,10 @@ import { Money } from './budgets.js';
 import { PageQuery, pageOf } from './conversations.js';
 import { ROLES } from './permissions.js';
 
-/** How somebody came to be a member. */
+/** How a member joined. */
 export const MEMBER_SOURCES = ['founder', 'invitation', 'domain'] as const;
 
-/** A person in one organization. */
+/** Membership of a user in one organization. */
 export const Member = z.object({
   userId: z.string(),
   name: z.string(),
@@ -16,7 +16,7 @@ export const Member = z.object({
   joinedAt: z.iso.datetime(),
   /** Last seen on any address of Slipway; `null`: not since that is recorded. */
   lastActiveAt: z.iso.datetime().nullable(),
-  /** An operator has shut the account: nothing that it has proved is worth anything. */
+  /** An operator has disabled the account: its sessions and keys are refused. */
   deactivated: z.boolean(),
   /** What they have spent in the present cycle, and their own limit (`null`: none) where budgets are on. `null` for who may not read usage. */
   spending: z.object({ spentUsd: z.string(), limitUsd: Money.nullable() }).nullable(),
@@ -67,7 +67,7 @@ export type RemoveMemberQuery = z.infer<typeof RemoveMemberQuery>;
 
 /** What goes with a member, or went. */
 export const MemberRemoval = z.object({
-  /** API keys of the person that are bound to this organization; they end at once. */
+  /** API keys of the user that are bound to this organization; they end at once. */
   keysRevoked: z.int().nonnegative(),
   /** Sandboxes of their conversations; each is paused with its workspace kept, within ten seconds. */
   sandboxesStopping: z.int().nonnegative(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A place that answers to one of the installation's models. Its address and key are nobody's to see here, and neither is what a provider said to the call of
- * another organization: of a failure its code is told.
+ * A deployment of one of the installation's models. Address and key are not shown, nor a provider's answer to another
+ * organization's call: a failure shows its code only.
  */
 export const ModelDeployment = z.object({
   id: z.string(),
@@ -16,7 +16,7 @@ export const ModelDeployment = z.object({
   openUntil: z.iso.datetime().nullable(),
   /** It is left alone because its provider asked for it, not because it fails. */
   coolsDown: z.boolean(),
-  /** Calls under way, of everybody. */
+  /** Calls under way, of all organizations. */
   inFlight: z.int().nonnegative(),
   /** Since that replica of the gateway started. */
   calls: z.int().nonnegative(),

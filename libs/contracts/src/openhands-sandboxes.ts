@@ -7,7 +7,10 @@ export const SandboxInfo = z.object({
   created_by_user_id: z.string(),
   sandbox_spec_id: z.string(),
   status: SandboxStatus,
-  /** For `X-Session-API-Key` at its addresses, while it runs and for who may enter it: the caller's own, for half a day, ended with what the caller proved themselves with. */
+  /**
+   * For `X-Session-API-Key` at its addresses, while it runs and for callers with access: their own, for half a day,
+   * revoked with the credential that it was made with.
+   */
   session_api_key: z.string().nullable(),
   exposed_urls: z.array(z.object({ name: z.string(), url: z.url(), port: z.int() })).nullable(),
   created_at: z.iso.datetime(),
@@ -16,7 +19,7 @@ export const SandboxInfo = z.object({
 export type SandboxInfo = z.infer<typeof SandboxInfo>;
 export const SandboxInfoList = z.array(SandboxInfo.nullable());
 
-/** What a list says: to look at one by its id is to enter it, so the key and the address are there alone. */
+/** Entry of a list: reading one by id counts as access, so only that answer has key and address. */
 export const SandboxPage = z.object({
   items: z.array(SandboxInfo.extend({ session_api_key: z.null(), exposed_urls: z.null() })),
   next_page_id: z.uuid().nullable(),
@@ -44,17 +47,17 @@ export const SandboxUser = z.object({
   llm_base_url: z.null(),
   /** By name, those that llm-gateway has the key of. */
   llm_profiles: z.object({ profiles: z.record(z.string(), z.looseObject({ model: z.string() })) }),
-  /** Tool servers hold proofs, and come with conversations of the app alone. */
+  /** MCP servers hold credentials, and come only with conversations of the app. */
   mcp_config: z.null(),
 });
 export type SandboxUser = z.infer<typeof SandboxUser>;
-/** Taken, and nothing more is told. */
+/** Accepted and ignored. */
 export const SandboxUserQuery = z.object({ expose_secrets: z.stringbool().optional() });
 
 /** Names of what commands of a sandbox have as variables. */
 export const SandboxSecretNames = z.object({ secrets: z.array(z.object({ name: z.string(), description: z.string().nullable() })) });
 export type SandboxSecretNames = z.infer<typeof SandboxSecretNames>;
-/** As OpenHands' client says it; names are not told by profiles of agents. */
+/** As OpenHands' client says it; agent profiles have no name here. */
 export const SandboxSecretNamesQuery = z.object({ agent_profile_id: z.string().max(100).optional() });
 
 /** OpenHands' client says the id of the path once more. */

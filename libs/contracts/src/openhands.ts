@@ -93,7 +93,7 @@ export const InviteToOrganization = z.strictObject({
 });
 export type InviteToOrganization = z.infer<typeof InviteToOrganization>;
 export const OrganizationInvited = z.object({
-  /** `link`: to be handed on by a person, where this installation sends no mail. */
+  /** `link`: for a user to pass on, where this installation sends no mail. */
   successful: z.array(OrganizationInvitation.extend({ link: z.string().nullable() })),
   failed: z.array(z.object({ email: z.string(), error: z.string() })),
 });

@@ -57,13 +57,16 @@ export interface Operation {
   /** With `{name}` parameters. */
   readonly path: string;
   readonly summary: string;
-  /** `null`: any signed-in person. */
+  /** `null`: any signed-in user. */
   readonly permission: Permission | null;
-  /** Also for nobody: the handler then has no `Person`. */
+  /** Also without authentication: the handler then has no `Person`. */
   readonly anonymous?: true;
   /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
   readonly whileDeleting?: true;
-  /** `session`: a signed-in person alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the person's own. See `proofOf`. */
+  /**
+   * `session`: a signed-in user alone, no API key. Unless said, `any` where a permission is needed, and `session` where
+   * none is: that is the user's own data. See `proofOf`.
+   */
   readonly proof?: 'any' | 'session';
   /** Counted by another rate limit than its method says. See `limitOf`. */
   readonly limit?: 'starts';

@@ -13,13 +13,19 @@ export const OrgSettingValues = z.strictObject({
   maxIterations: z.int().min(1).max(100_000).nullable(),
   /** May members bring secrets of their own and give them to conversations? When false, those that exist are kept and not handed out. Read at each start, and when one is made. */
   memberSecrets: z.boolean(),
-  /** How often agents ask at least; a conversation may ask more often. Read at each start of a conversation, and when somebody changes a conversation's own mode. */
+  /**
+   * Minimum of confirmations; a conversation may ask more often. Read at each start of a conversation, and when
+   * somebody changes a conversation's own mode.
+   */
   confirmation: ConfirmationMode,
-  /** Must the one who says yes be another than the one whose conversation it is, and than everybody who steered it since the last approved action? Read at each answer. */
+  /**
+   * Whether the approver must be another user than the conversation's owner and all who steered it since the last
+   * approved action. Read at each answer.
+   */
   fourEyes: z.boolean(),
   /**
-   * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: it keeps none, and what it kept is deleted. For owners to change
-   * (`prompt-log:write`). Told to the gateway within ten seconds.
+   * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: none are kept, and stored ones are
+   * deleted. For owners to change (`prompt-log:write`). Reaches the gateway within ten seconds.
    */
   promptLogDays: z.int().min(1).max(MAX_PROMPT_LOG_DAYS).nullable(),
   /**

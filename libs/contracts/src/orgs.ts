@@ -42,7 +42,10 @@ export const Org = z.object({
 });
 export type Org = z.infer<typeof Org>;
 
-/** The signed-in person and where they belong. `orgs[0]` is the personal one. The defaults are what an app-server means that does not know the field yet. */
+/**
+ * The signed-in user and their organizations. `orgs[0]` is the personal one. The defaults stand for an app-server that
+ * does not know the field yet.
+ */
 export const Me = z.object({
   id: z.string(),
   name: z.string(),
@@ -90,11 +93,11 @@ export type UpdateOrg = z.infer<typeof UpdateOrg>;
 export const TransferOrg = z.strictObject({ userId: z.string().min(1).max(100) });
 export type TransferOrg = z.infer<typeof TransferOrg>;
 
-/** `confirm`: the organization's name as it is now, typed by a person. */
+/** `confirm`: the organization's name as it is now, typed by a user. */
 export const DeleteOrg = z.strictObject({ confirm: z.string().max(80) });
 export type DeleteOrg = z.infer<typeof DeleteOrg>;
 
-/** The personal one first, then by name. A person belongs to few: there is always one page. */
+/** The personal one first, then by name. A user has few: there is always one page. */
 export const OrgList = pageOf(Org);
 export type OrgList = z.infer<typeof OrgList>;
 

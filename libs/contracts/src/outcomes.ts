@@ -40,7 +40,7 @@ const TOO_LONG = { path: ['from'], message: `is more than ${MAX_OUTCOME_DAYS} da
 
 export const OutcomesQuery = Span.extend({
   groupBy: GroupBy,
-  /** Only work that this person or service account began, by id. */
+  /** Only work that this user or service account began, by id. */
   user: plain.min(1).max(200).optional(),
   /** Only this repository, as `host/owner/name`; empty: only what had none. */
   repository: plain.max(2048).optional(),
@@ -72,7 +72,7 @@ export const AfterMerge = z.object({
 });
 export type AfterMerge = z.infer<typeof AfterMerge>;
 
-/** Milliseconds; `null`: nobody waited. */
+/** Milliseconds; `null`: no wait. */
 export const OutcomeWait = z.object({ count: Count, totalMs: Count, medianMs: Count.nullable(), p90Ms: Count.nullable() });
 export type OutcomeWait = z.infer<typeof OutcomeWait>;
 
@@ -112,14 +112,20 @@ export const OutcomeFigures = z.object({
   }),
   /** `costUsd` for each merged pull request, to a millionth; `null`: none was merged. */
   costPerMergedUsd: z.string().nullable(),
-  /** `start`: from a conversation's first message to its agent's first event. `approval`: from a question of an agent to its answer. `review`: from no draft to the first review of a person. */
+  /**
+   * `start`: from a conversation's first message to its agent's first event. `approval`: from a question of an agent to
+   * its answer. `review`: from no draft to the first review by a user.
+   */
   waits: z.object({ start: OutcomeWait, approval: OutcomeWait, review: OutcomeWait }),
 });
 export type OutcomeFigures = z.infer<typeof OutcomeFigures>;
 
 const OutcomeUser = z.object({ id: z.string(), label: z.string() });
 
-/** A dimension that was not grouped by is `null`; so is the repository of work that has none, and the source of what was not looked at yet. */
+/**
+ * A dimension that was not grouped by is `null`; so is the repository of work that has none, and the source of work not
+ * examined yet.
+ */
 export const OutcomeRow = OutcomeFigures.extend({
   day: z.iso.date().nullable(),
   user: OutcomeUser.nullable(),
@@ -172,7 +178,7 @@ export const ConversationOutcomeRow = z.object({
   model: z.string(),
   source: z.string().nullable(),
   createdAt: z.iso.datetime(),
-  /** Until its log last changed, as far as it was looked at; `null`: not yet. Milliseconds. */
+  /** Until its log last changed, as far as it was read; `null`: not yet. Milliseconds. */
   durationMs: Count.nullable(),
   turns: Count,
   failedTurns: Count,

@@ -10,7 +10,7 @@ export const PreviewRow = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('message'),
     author: z.enum(['user', 'agent', 'finish', 'slipway']),
-    /** Of the user who wrote it, where somebody vouched for it. */
+    /** Of the user who wrote it, where it is vouched for. */
     sender: z.string().nullable(),
     text: z.string(),
     /** The text goes on. */

@@ -46,13 +46,13 @@ const OWNERS_ALONE = ['org:transfer', 'org:delete', 'prompt-log:write'] as const
 type OwnersAlone = (typeof OWNERS_ALONE)[number];
 
 /**
- * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it.
- * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
- * `integration:read` shows connections and what became of deliveries, `integration:write` also what a delivery says.
- * `pull-request:write` publishes what a conversation made, `pull-request:merge` merges it: both also need write access at the git host.
- * `secret:read` shows names and where a secret may go, never what it is.
- * Conversations are an organization's common work: `conversation:write` halts and resumes anybody's. `sandbox:stop` takes a sandbox from somebody else's,
- * `conversation:delete` deletes somebody else's; one's own needs only `conversation:write`.
+ * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it. `api-key:read` and
+ * `api-key:write` are for one's own keys, `api-key:manage` for those of all users. `integration:read` shows connections
+ * and what became of deliveries, `integration:write` also what a delivery says. `pull-request:write` publishes what a
+ * conversation made, `pull-request:merge` merges it: both also need write access at the git host. `secret:read` shows
+ * names and where a secret may go, never what it is. Conversations are an organization's common work:
+ * `conversation:write` halts and resumes all of them. `sandbox:stop` takes a sandbox from another user's,
+ * `conversation:delete` deletes another user's; one's own needs only `conversation:write`.
  */
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'org:read', 'member:read'],
@@ -76,14 +76,14 @@ export const ROLE_PERMISSIONS = {
 export type Role = keyof typeof ROLE_PERMISSIONS;
 export const ROLES = Object.keys(ROLE_PERMISSIONS) as [Role, ...Role[]];
 
-/** Who is asking, however they proved it. Handlers see this and nothing else of the proof. */
+/** The authenticated caller. Handlers see this and nothing else of the credential. */
 export interface Principal {
   readonly orgId: string;
   readonly actor: {
     readonly kind: 'user' | 'service-account' | 'integration' | 'system';
     readonly id: string;
     readonly label: string;
-    /** Id of the API key that proved it; absent for a signed-in person. */
+    /** Id of the API key that authenticated it; absent for a signed-in user. */
     readonly viaKey?: string;
   };
   readonly permissions: ReadonlySet<Permission>;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The log of prompts: what agents asked models and what those answered, kept where an organization's setting `promptLogDays` says so and the installation lets it.
- * What looks like a key, a token or a password is masked before it is written.
+ * The log of prompts: what agents asked models and what those answered, stored where an organization's setting
+ * `promptLogDays` says so and the installation lets it. What looks like a key, a token or a password is masked before
+ * it is written.
  */
 
 /** Longest that they are kept. Days. */

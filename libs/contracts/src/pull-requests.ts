@@ -141,11 +141,12 @@ export const PublishPullRequest = z.strictObject({
     .optional(),
   /** Of a new one. */
   draft: z.boolean().default(true),
-  /** A person has looked at changes of CI, owners or agents' instructions; without it these are not published. */
+  /** A user has reviewed changes of CI, owners or agents' instructions; without it these are not published. */
   allowProtectedPaths: z.boolean().default(false),
   /**
-   * `protectedChanges` of the problem that the person has seen: the permission is for these changes. If the agent has changed them since, nothing is published and the problem is
-   * said anew. Under four eyes a permission without it is refused.
+   * `protectedChanges` of the problem that the user has seen: the permission is for these changes. If the agent has
+   * changed them since, nothing is published and the problem is reported again. Under four eyes a permission without it
+   * is refused.
    */
   protectedChanges: z
     .string()
@@ -155,7 +156,7 @@ export const PublishPullRequest = z.strictObject({
 export type PublishPullRequest = z.infer<typeof PublishPullRequest>;
 
 export const MergePullRequest = z.strictObject({
-  /** The head that the person saw: with another one it is refused. */
+  /** The head that the user saw: with another one it is refused. */
   headSha: z.string().regex(/^[0-9a-f]{40,64}$/, 'is the full hash of a commit'),
 });
 export type MergePullRequest = z.infer<typeof MergePullRequest>;

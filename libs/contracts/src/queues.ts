@@ -14,11 +14,11 @@ export const QUEUES = {
   'conversation-snapshot': conversation,
   /** Remove what is left of a conversation whose row is gone: sandbox, workspace, keys, log. */
   'conversation-delete': conversation,
-  /** Pause what a person who is no member any more has running in the organization. */
+  /** Pauses what a former member has running in the organization. */
   'member-removed': z.object({ orgId: z.string(), userId: z.string() }),
   /** Pause whatever runs in an organization that waits for its deletion. */
   'org-closing': z.object({ orgId: z.string() }),
-  /** Tell the agents of an organization that run how often they must ask by now. */
+  /** Brings the changed confirmation policy of an organization to its running agents. */
   'org-brake': z.object({ orgId: z.string() }),
   /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
@@ -26,7 +26,7 @@ export const QUEUES = {
   'integration-press': z.object({ orgId: z.string(), deliveryId: z.string() }),
   /** Bring what a conversation's threads show up to date. Safe to repeat at any point. */
   'integration-answer': conversation,
-  /** Tell the actor of a refused delivery why, once in a thread. Safe to repeat at any point. */
+  /** Tells the actor of a refused delivery the reason, once in a thread. Safe to repeat at any point. */
   'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
   /** Have the provider of a connection send again what it could not deliver. Safe to repeat at any point. */
   'integration-recovery': z.object({ orgId: z.string(), connectionId: z.string() }),
@@ -38,7 +38,9 @@ export const QUEUES = {
   'credential-revocation': z.object({ orgId: z.string(), revocationId: z.string() }),
   /** Send a message to an organization's webhook. Safe to repeat at any point. */
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
-  /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */
+  /**
+   * Brings a pull request to its desired state: publishes, merges, and reads its state. Safe to repeat at any point.
+   */
   'pull-request': z.object({ orgId: z.string(), pullRequestId: z.uuid() }),
   /** Ask a git host what became of a pull request, and what came to its files after its merge. Safe to repeat at any point. */
   'pull-request-outcome': z.object({ orgId: z.string(), outcomeId: z.uuid() }),

@@ -18,8 +18,8 @@ export type SubscribeAnswer = z.infer<typeof SubscribeAnswer>;
 export const Unsubscribe = z.object({ conversationId: z.uuid() });
 
 /**
- * Client → server, event `confirm`, answered by acknowledgement with `ConfirmAnswer`: what `POST …/confirmation` does. Of several answers, wherever they come from, the
- * first counts; the others are told `conversation.nothing-to-confirm`.
+ * Client → server, event `confirm`, answered by acknowledgement with `ConfirmAnswer`: what `POST …/confirmation` does.
+ * Of several answers, wherever they come from, the first counts; the others get `conversation.nothing-to-confirm`.
  */
 export const Confirm = z.object({ orgId: z.string(), conversationId: z.uuid(), ...AnswerConfirmation.shape });
 export type Confirm = z.infer<typeof Confirm>;
@@ -47,7 +47,9 @@ export const SOCKET_MAX_FRAMES = 256;
 /** Bytes. */
 export const SOCKET_MAX_BYTES = 1024 * 1024;
 
-/** What one replica tells the others through the hint bus. A lost hint costs latency: receivers read from the log. */
+/**
+ * Messages of one replica to the others through the hint bus. A lost hint costs latency: receivers read from the log.
+ */
 export const Hint = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('events'),

@@ -29,9 +29,10 @@ export const Repository = z.object({
 export type Repository = z.infer<typeof Repository>;
 
 /**
- * What became of one connection. `listed`: it was asked. `link-needed`: the user has no linked account there and can link one. `no-oauth-client`: nobody can link one, until an admin
- * enters an OAuth client. `no-token`: the connection has no access token. `refused`: its token is not taken, or may not see who has which rights. `unavailable`: the provider does not
- * answer, or limits calls. `unsupported`: repositories of this provider are not listed yet.
+ * What became of one connection. `listed`: it was asked. `link-needed`: the user has no linked account there and can
+ * link one. `no-oauth-client`: no account can be linked, until an admin enters an OAuth client. `no-token`: the
+ * connection has no access token. `refused`: its token is refused, or may not read rights of users. `unavailable`: the
+ * provider does not answer, or limits calls. `unsupported`: repositories of this provider are not listed yet.
  */
 export const LISTING_STATES = ['listed', 'link-needed', 'no-oauth-client', 'no-token', 'refused', 'unavailable', 'unsupported'] as const;
 export const ListingState = z.enum(LISTING_STATES);
@@ -57,7 +58,7 @@ export const RepositoryPage = pageOf(Repository).extend({
 export type RepositoryPage = z.infer<typeof RepositoryPage>;
 
 export const ListRepositoriesQuery = z.object({
-  /** Part of `owner/name`, in whichever case. A whole `owner/name` is looked for by name as well. */
+  /** Part of `owner/name`, in whichever case. A whole `owner/name` is searched by name as well. */
   query: z.string().trim().max(200).optional(),
   /** Only those of this connection. */
   connection: z.string().min(1).max(200).optional(),

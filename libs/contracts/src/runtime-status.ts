@@ -34,7 +34,10 @@ export const LlmRetry = z.looseObject({
 });
 export type LlmRetry = z.infer<typeof LlmRetry>;
 
-/** Where the runtime of a conversation stands. Where it goes on only when somebody does something, `cause` and `nextStep` say why and what; `code` where it is a failure, and while a call of the model is tried again. */
+/**
+ * Where the runtime of a conversation stands. Where it needs an action to go on, `cause` and `nextStep` say why and
+ * which; `code` where it is a failure, and while a call of the model is tried again.
+ */
 export const RuntimeState = z.object({
   status: RuntimeStatus,
   code: z.enum(ERROR_CODES).optional(),

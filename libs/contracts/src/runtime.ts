@@ -5,7 +5,10 @@ import { z } from 'zod';
 /** Sandboxes come in these multiples of the pool's base size. */
 export const RESOURCE_FACTORS = [1, 2, 4, 8] as const;
 
-/** A session whose id begins so is somebody's for a moment, as a test of a tool server: runtime-api ends it after `BRIEF_SESSION_SECONDS`, in case its caller has died meanwhile. */
+/**
+ * Prefix of the id of a brief session, as for a test of an MCP server: runtime-api ends it after
+ * `BRIEF_SESSION_SECONDS`, in case its caller has died meanwhile.
+ */
 export const BRIEF_SESSION_PREFIX = 'slipway-brief-';
 export const BRIEF_SESSION_SECONDS = 600;
 

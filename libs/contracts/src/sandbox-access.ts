@@ -30,7 +30,10 @@ export const THROUGH_GATEWAY_HEADER = 'x-slipway-through';
 /** `POST …/sandbox-access`. */
 export const GrantSandboxAccess = z.object({
   port: z.union([z.enum(NAMES), z.int().min(1).max(65_535)]),
-  /** The access that the same person has to this port by the same sign-in or key is given again while it lasts for another hour, and no new one is made. Its last ticket, unless handed in, is replaced by that of the answer. */
+  /**
+   * The access that the same user has to this port by the same sign-in or key is returned again while it lasts for
+   * another hour, and no new one is made. Its last ticket, unless handed in, is replaced by that of the answer.
+   */
   reuse: z.boolean().default(false),
 });
 export type GrantSandboxAccess = z.infer<typeof GrantSandboxAccess>;
@@ -76,6 +79,9 @@ export const MAX_LISTED_SANDBOX_ACCESS = 200;
 export const SandboxAccessList = z.object({ data: z.array(OpenSandboxAccess) });
 export type SandboxAccessList = z.infer<typeof SandboxAccessList>;
 
-/** What a token says (a JWT, HS256 with SANDBOX_ACCESS_SECRET, audience `slipway-sandbox-access`). `jti` is the access, `sub` the person. */
+/**
+ * Claims of a token (a JWT, HS256 with SANDBOX_ACCESS_SECRET, audience `slipway-sandbox-access`). `jti` is the access,
+ * `sub` the user.
+ */
 export const SandboxAccessClaims = z.object({ jti: z.string(), org: z.string(), sub: z.string(), conversation: z.uuid(), port: z.int().min(1).max(65_535) });
 export type SandboxAccessClaims = z.infer<typeof SandboxAccessClaims>;

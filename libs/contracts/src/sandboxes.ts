@@ -17,7 +17,7 @@ export const LiveSandbox = z.object({
   reason: z.string(),
   /** Where it runs; `null` where that is not known, or where sandboxes have no nodes. */
   node: z.string().nullable(),
-  /** `warm`: it stood ready. `cold`: somebody had to wait until it was. `null`: not known. */
+  /** `warm`: it was ready. `cold`: the start waited for it. `null`: not known. */
   start: z.enum(['warm', 'cold']).nullable(),
   template: z.string().nullable(),
   /** Multiple of the template's resources. */

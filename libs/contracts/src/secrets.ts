@@ -3,12 +3,18 @@ import { EnvironmentName, PageQuery, pageOf, RepositoryUrl } from './conversatio
 
 /** Secrets: what agents get as environment variables and git as passwords. A value goes in and never comes out of the API again. */
 
-/** Who gets it, from the widest to the narrowest; of two with one name the narrower is given. `person`: in the conversations that this person has started. */
+/**
+ * Its scope, from the widest to the narrowest; of two with one name the narrower is given. `person`: in the conversations
+ * that this user has started.
+ */
 export const SECRET_SCOPES = ['org', 'environment', 'repository', 'person', 'conversation'] as const;
 export const SecretScope = z.enum(SECRET_SCOPES);
 export type SecretScope = z.infer<typeof SecretScope>;
 
-/** `variable`: the agent's commands see it under its name. `git`: what git proves itself with at `host`; no command sees it under its name. */
+/**
+ * `variable`: the agent's commands see it under its name. `git`: git's credential at `host`; no command sees it under
+ * its name.
+ */
 export const SecretKind = z.enum(['variable', 'git']);
 export type SecretKind = z.infer<typeof SecretKind>;
 
@@ -16,7 +22,7 @@ export type SecretKind = z.infer<typeof SecretKind>;
 export const MAX_SECRET_BYTES = 64 * 1024;
 /** Most that an organization has of scopes `org`, `environment` and `repository` together. */
 export const MAX_ORG_SECRETS = 500;
-/** Most that one person brings, and most that one conversation has of its own. */
+/** Limits of the secrets of one user, and of one conversation's own. */
 export const MAX_OWN_SECRETS = 50;
 
 /** Names that a shell, git or the sandbox itself acts on: as a secret they would break every command, or run another. */
@@ -118,7 +124,7 @@ export const Secret = z.object({
   name: z.string(),
   kind: SecretKind,
   scope: SecretScope,
-  /** Environment, repository, person's id or conversation's id; `null` for the whole organization. */
+  /** Environment, repository, user's id or conversation's id; `null` for the whole organization. */
   scopeValue: z.string().nullable(),
   host: z.string().nullable(),
   username: z.string().nullable(),
@@ -134,11 +140,11 @@ export const Secret = z.object({
 });
 export type Secret = z.infer<typeof Secret>;
 
-/** `GET …/secrets`: by name; without those of persons. */
+/** `GET …/secrets`: by name; without those of users. */
 export const ListSecretsQuery = PageQuery.extend({ scope: SecretScope.exclude(['person']).optional(), scopeValue: z.string().max(2048).optional() });
 export type ListSecretsQuery = z.infer<typeof ListSecretsQuery>;
 export const SecretPage = pageOf(Secret);
 export type SecretPage = z.infer<typeof SecretPage>;
-/** One person's, or one conversation's own: by name, at most `MAX_OWN_SECRETS`. */
+/** One user's, or one conversation's own: by name, at most `MAX_OWN_SECRETS`. */
 export const SecretList = z.object({ data: z.array(Secret) });
 export type SecretList = z.infer<typeof SecretList>;

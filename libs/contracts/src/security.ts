@@ -9,7 +9,9 @@ export const MAX_SESSION_MINUTES = 30 * 1_440;
 
 /** What an organization asks of the sign-ins by which its members come, whatever other organizations ask. API keys and service accounts are not signed in, and not asked. */
 export const SecurityRuleValues = z.strictObject({
-  /** How long ago a member may have proved themself to the sign-in service. Minutes; `null`: as long as any session lives. */
+  /**
+   * How long ago a member may have authenticated at the sign-in service. Minutes; `null`: as long as any session lasts.
+   */
   sessionMaxMinutes: z.int().min(MIN_SESSION_MINUTES).max(MAX_SESSION_MINUTES).nullable(),
   /** Longest time without a request, to the minute. `null`: no rule. */
   sessionIdleMinutes: z.int().min(MIN_IDLE_MINUTES).max(MAX_SESSION_MINUTES).nullable(),
@@ -26,7 +28,7 @@ export type SecurityRules = z.infer<typeof SecurityRules>;
 export const UpdateSecurityRules = SecurityRuleValues.partial();
 export type UpdateSecurityRules = z.infer<typeof UpdateSecurityRules>;
 
-/** A browser that is signed in as a member. It is one session for every organization of its person. */
+/** A browser that is signed in as a member. One session serves all organizations of its user. */
 export const MemberSession = z.object({
   id: z.string(),
   userId: z.string(),
@@ -44,14 +46,14 @@ export const MemberSession = z.object({
   lastSeenAt: z.iso.datetime(),
   /** It was begun with a second factor. */
   secondFactor: z.boolean(),
-  /** The organization takes it no more by its own rules; the person has to sign in again. */
+  /** The rules of the organization refuse it; the user has to sign in again. */
   refused: z.boolean(),
 });
 export type MemberSession = z.infer<typeof MemberSession>;
 
 /** Last begun first. */
 export const ListMemberSessionsQuery = PageQuery.extend({
-  /** Of this person alone. */
+  /** Of this user alone. */
   user: z
     .string()
     .regex(/^\w{1,100}$/)

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { PageQuery } from './conversations.js';
 import { ROLES, type Role } from './permissions.js';
 
-/** Who a program is when it is nobody's own: it has a role in one organization and stays when people leave. */
+/** Principal of a program that belongs to no user: it has a role in one organization and stays when users leave. */
 
-/** An account that nobody signs in to must not be able to take the organization over. */
+/** An account without sign-in must not be able to take over the organization. */
 export const SERVICE_ACCOUNT_ROLES = ROLES.filter((role): role is Exclude<Role, 'owner'> => role !== 'owner');
 const ServiceAccountRole = z.enum(SERVICE_ACCOUNT_ROLES);
 

@@ -16,7 +16,7 @@ export const START_STATUSES = [
 export const StartStatus = z.enum(START_STATUSES);
 export type StartStatus = z.infer<typeof StartStatus>;
 
-/** One step as the person sees it: the value of a state update with key `start_task`, and an entry of `start.steps`. */
+/** One step as the user sees it: the value of a state update with key `start_task`, and an entry of `start.steps`. */
 export const StartStep = z.object({
   /** Counts starts of one conversation: 1 is the first, a resume or recovery is the next. */
   attempt: z.int().positive(),
@@ -25,9 +25,12 @@ export const StartStep = z.object({
   startedAt: z.iso.datetime(),
   /** Milliseconds; absent while it runs. */
   elapsedMs: z.int().nonnegative().optional(),
-  /** A sentence for the person: what happens, or the sandbox's own reason. At most 4,000 characters. */
+  /** A sentence for the user: progress, or the sandbox's own reason. At most 4,000 characters. */
   detail: z.string().max(4000).optional(),
-  /** While it waits for a sandbox: its place, 1 is the next one; a rough time, `null` when nobody can say; and what holds it up. */
+  /**
+   * While it waits for a sandbox: its position, 1 is the next; an estimated time, `null` when unknown; and the reason
+   * of the wait.
+   */
   queue: z
     .object({
       place: z.int().positive(),

@@ -12,7 +12,7 @@ export const MAX_LONGEST_SPANS = 5;
 export const TRACE_SPAN_KINDS = ['turn', 'start', 'start_step', 'agent', 'chat', 'tool', 'approval', 'condense', 'sub_agent'] as const;
 export type TraceSpanKind = (typeof TRACE_SPAN_KINDS)[number];
 
-/** What a moment of a turn went to. `other` is neither of the rest: delivery, the agent's own work, a turn that rests. */
+/** Category of a moment of a turn. `other`: delivery, the agent's own work, or an idle turn. */
 export const TRACE_PARTS = ['start', 'model', 'tool', 'approval', 'condense', 'other'] as const;
 export type TracePart = (typeof TRACE_PARTS)[number];
 
@@ -40,7 +40,7 @@ export const TraceSpan = z.object({
   completionTokens: z.int().nonnegative().optional(),
   /** The part of the prompt tokens that came from the provider's cache. */
   cachedTokens: z.int().nonnegative().optional(),
-  /** Decimal. Absent where nobody knows the price. */
+  /** Decimal. Absent where the price is unknown. */
   costUsd: z.string().optional(),
   firstByteMs: Milliseconds.optional(),
   /** Calls of the provider for one call of the agent, where it was more than one. */
@@ -103,7 +103,10 @@ export const ConversationTrace = z.object({
 });
 export type ConversationTrace = z.infer<typeof ConversationTrace>;
 
-/** A model call of a conversation as the ledger has it. `cost` is a decimal in USD; `priced: false` says that nobody knows the price and it is 0. */
+/**
+ * A model call of a conversation as the ledger has it. `cost` is a decimal in USD; `priced: false` means an unknown
+ * price, counted as 0.
+ */
 export const LedgerCall = z.object({
   id: z.uuid(),
   traceId: z.string(),

@@ -33,7 +33,7 @@ export const UsageQuery = z
     /** Last day, UTC, included. Absent: today. */
     to: z.iso.date().optional(),
     groupBy: GroupBy,
-    /** Only what this person or service account caused, by id. */
+    /** Only usage of this user or service account, by id. */
     user: plain.min(1).max(200).optional(),
     /** Only this repository; empty: only what had none. */
     repository: plain.max(2048).optional(),

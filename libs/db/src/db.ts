@@ -29,7 +29,7 @@ export class Db {
     });
   }
 
-  /** One transaction across organizations. For what belongs to no single one: sign-in, memberships of a person, sweeps. */
+  /** One transaction across organizations. For data of no single one: sign-in, memberships of a user, sweeps. */
   asSystem<T>(reason: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     return this.prisma.$transaction(async (tx) => {
       await tx.$executeRawUnsafe(`SET LOCAL ROLE slipway_app_system /* ${reason.replaceAll('*/', '')} */`);

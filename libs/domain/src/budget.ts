@@ -1,4 +1,4 @@
-/** What a person reads whose work a spent budget stops. Both who starts something and who is in the middle of it read the same sentence. */
+/** Sentence for a user whose work a spent budget stops, at a start and in the middle of a run alike. */
 export function budgetReason(stop: { readonly whose: string | null; readonly limitUsd: string; readonly until: Date }): string {
   const budget = stop.whose === null ? "The organization's budget" : `The budget of ${stop.whose}`;
   return `${budget} of ${stop.limitUsd} USD a month is used up. ${beginsAgain(stop.until)}`;
@@ -11,9 +11,10 @@ export function beginsAgain(until: Date): string {
 }
 
 /**
- * What a person reads when something is left of a budget, and less than a call may cost. `limitNeeded` reads the amount out of it again, in the browser too: the log of a
- * conversation has the sentence alone.
- * @param short.of as it stands in a sentence: `the limit of this conversation`. USD; `callUsd` is the prompt at its most and an answer that is just of use.
+ * Sentence for a user when less is left of a budget than a call may cost. `limitNeeded` reads the amount out of it
+ * again, in the browser too: the log of a conversation has the sentence alone.
+ * @param short.of as it stands in a sentence: `the limit of this conversation`. USD; `callUsd` is the prompt at its
+ * most and an answer that is just of use.
  */
 export function shortReason(short: { readonly of: string; readonly limitUsd: number; readonly spentUsd: number; readonly callUsd: number }): string {
   const { of, limitUsd, spentUsd, callUsd } = short;

@@ -13,7 +13,7 @@ export function stricterMode(a: ConfirmationMode, b: ConfirmationMode): Confirma
   return CONFIRMATION_MODES.indexOf(a) > CONFIRMATION_MODES.indexOf(b) ? a : b;
 }
 
-/** What a mode is for the agent. What nobody can judge is asked for, too. */
+/** Policy of a mode. Unknown risks are asked about, too. */
 export function settingsOfMode(mode: ConfirmationMode): Pick<ConfirmationSettings, 'policy' | 'analyzer'> {
   const analyzer: ConfirmationSettings['analyzer'] = {
     kind: 'EnsembleSecurityAnalyzer',
@@ -49,7 +49,7 @@ function lowerThreshold(a: Risky, b: Risky): Risky {
   return { kind: 'ConfirmRisky', threshold, confirm_unknown: a.confirm_unknown || b.confirm_unknown };
 }
 
-/** For what is asked each time anyway it says only what no rule of a person lets through: whatever one of them calls HIGH. */
+/** For actions that are always asked about it reports only what no user's rule allows: those rated HIGH. */
 function worstOf(a: SecurityAnalyzer | null, b: SecurityAnalyzer | null): SecurityAnalyzer {
   const parts = [b, a].flatMap((analyzer) => (analyzer === null ? [] : analyzer.kind === 'EnsembleSecurityAnalyzer' ? analyzer.analyzers : [analyzer]));
   const distinct = parts.filter((part, index) => parts.findIndex((other) => isDeepStrictEqual(part, other)) === index);

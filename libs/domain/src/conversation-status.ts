@@ -70,8 +70,8 @@ export function conversationStatus(state: ConversationStatusState): Conversation
 export function reduceConversationStatus(state: ConversationStatusState, event: ConversationEvent): ConversationStatusState {
   switch (event.kind) {
     case 'PauseEvent': {
-      // What was said of a failure while the agent went on is not why a person pauses it; what ended a run is still to be told.
-      // The pause that follows a full storage is the platform's own, whatever source the agent gives it.
+      // An earlier failure that the agent survived is not the reason of a user's pause; the failure that ended a run is
+      // still shown. The pause that follows a full storage is the platform's own, whatever source the agent gives it.
       const ended = state.execution === 'error' || state.execution === 'stuck' || state.failure?.code === 'storage.exhausted';
       return event.source === 'user' && !ended && state.failure != null ? { ...state, halt: 'pause', failure: null } : { ...state, halt: 'pause' };
     }
@@ -87,7 +87,7 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         const step = StartStep.safeParse(event.value);
         if (!step.success) return state;
         const start = step.data.status === 'READY' ? 'ready' : step.data.status === 'ERROR' ? 'failed' : 'running';
-        // A start that begins means that somebody wants it to go on.
+        // A start that begins means that the conversation is to go on.
         const halt =
           start === 'running' && (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running')) ? 'none' : state.halt;
         const begins = start === 'running' && state.start !== 'running';

@@ -39,7 +39,7 @@ export function readHostPattern(text: string): HostPattern | null {
   return { host, below, port };
 }
 
-/** Whether the pattern is about this host, given in the form of `canonicalHost`. Its port is not looked at. */
+/** Whether the pattern is about this host, given in the form of `canonicalHost`. Its port is ignored. */
 export function namesHost(pattern: HostPattern, host: string): boolean {
   return pattern.below ? host.length > pattern.host.length && host.endsWith(`.${pattern.host}`) : host === pattern.host;
 }

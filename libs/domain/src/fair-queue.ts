@@ -87,7 +87,8 @@ export interface QueuePosition {
 }
 
 /**
- * How many are served before this claim if nobody else comes: first all that the caps let through, then, as caps get free, the rest. `null` when it does not wait.
+ * How many are served before this claim without new arrivals: first all within the caps, then the others as caps get
+ * free. `null` when it does not wait.
  */
 export function positionOf(state: QueueState, waiting: readonly WaitingClaim[], shares: ReadonlyMap<string, OrgShare>, claimId: string): QueuePosition | null {
   const within = serveWaiting(state, waiting, shares, waiting.length);

@@ -5,7 +5,7 @@
 export interface FairQueueVector {
   /** The guarantee. */
   readonly name: string;
-  /** Weight and cap of each organization; nobody holds anything at the start. */
+  /** Weight and cap of each organization; nothing is held at the start. */
   readonly orgs: Readonly<Record<string, { readonly weight: number; readonly cap: number }>>;
   readonly steps: readonly FairQueueStep[];
 }

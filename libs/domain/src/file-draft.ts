@@ -1,29 +1,30 @@
 import type { FileState } from '@slipway/contracts';
 
 type Text = Extract<FileState, { kind: 'text' }>;
-/** A content, and what it is called where it lives; version null: there is no file. */
+/** Content of a file with its version; version null: the file does not exist. */
 export interface FileContent {
   readonly version: string | null;
   readonly text: string;
 }
 
 /**
- * One file that a person has open, and what they wrote into it. Nothing of either side is ever dropped here but by a choice:
- * what the sandbox has is in `base` or `theirs`, what the person wrote is in `draft`, and what of it the sandbox has replaced since it was saved is in `replaced`.
+ * One file that a user has open, and what they wrote into it. Nothing of either side is ever dropped here but by a
+ * choice: what the sandbox has is in `base` or `theirs`, what the user wrote is in `draft`, and what the sandbox has
+ * replaced since it was saved is in `replaced`.
  */
 export interface FileDraft {
   /** What the draft began from, or what is shown without one. */
   readonly base: FileContent;
   readonly encoding: Text['encoding'];
-  /** The person's text while it differs from `base`. */
+  /** The user's text while it differs from `base`. */
   readonly draft: string | null;
   /** What the sandbox has, when it is not what the draft began from. */
   readonly theirs: FileContent | null;
   /** What is on its way to the sandbox. */
   readonly saving: { readonly text: string; readonly base: string | null } | null;
-  /** What this person saved last, here. */
+  /** The user's last save here. */
   readonly saved: string | null;
-  /** What this person saved, and the sandbox has replaced. */
+  /** The user's save that the sandbox has replaced. */
   readonly replaced: string | null;
 }
 
@@ -33,7 +34,7 @@ export type FileDraftEvent =
   | { readonly type: 'seen'; readonly content: FileContent; readonly encoding?: Text['encoding'] }
   | { readonly type: 'save' }
   | { readonly type: 'written'; readonly version: string }
-  /** The save did not happen, or nobody knows: the draft is as before. */
+  /** The save did not happen, or its outcome is unknown: the draft is as before. */
   | { readonly type: 'not-written' }
   /** What the sandbox has is dropped at the next save. */
   | { readonly type: 'keep-mine' }
@@ -41,7 +42,7 @@ export type FileDraftEvent =
   | { readonly type: 'bring-back' }
   | { readonly type: 'let-it-be' };
 
-/** @param kept what the person wrote before, and what that began from: of an earlier visit. */
+/** @param kept what the user wrote before, and its base, from an earlier visit. */
 export function openDraft(content: FileContent, encoding: Text['encoding'], kept?: { readonly base: string | null; readonly text: string }): FileDraft {
   const fresh: FileDraft = { base: content, encoding, draft: null, theirs: null, saving: null, saved: null, replaced: null };
   if (kept === undefined || kept.text === content.text) return fresh;
@@ -74,7 +75,7 @@ export function reduceDraft(file: FileDraft, event: FileDraftEvent): FileDraft {
   }
 }
 
-/** Whether the person's text is nowhere but here. */
+/** Whether the user's text exists nowhere else. */
 export function isUnsaved(file: FileDraft): boolean {
   return file.draft !== null;
 }

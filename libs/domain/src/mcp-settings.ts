@@ -9,7 +9,10 @@ export type StoredMcpConfig = {
       : string;
 };
 
-/** A kept server as a sandbox is told of it, by its transport alone: what another one left in the row is not looked at. Secrets are named, not in it. */
+/**
+ * A stored server as a sandbox gets it, by its transport alone: fields of another transport in the row are ignored.
+ * Secrets are named, not in it.
+ */
 export function mcpServerConfigOf(transport: CreateMcpServer['transport'], { command, args, env, url, headers }: StoredMcpConfig): McpServerConfig {
   return transport === 'stdio' ? { transport, enabled: true, command, args, env: texts(env) } : { transport, enabled: true, url, headers: texts(headers) };
 }

@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Where clouds tell a machine about itself, and give it credentials: never anybody's to ask from a sandbox. Addresses, ranges and where each is documented. What lies in a range
- * that is private anyway is named all the same, for who permits that range.
+ * Metadata services of clouds, which give out credentials: never reachable from a sandbox. Addresses, ranges and where
+ * each is documented. What lies in a range that is private anyway is named all the same, in case that range is
+ * permitted.
  */
 export const METADATA_RANGES = [
   // AWS (docs.aws.amazon.com/AWSEC2 instancedata-data-retrieval; ECS task role 169.254.170.2; EKS pod identity 169.254.170.23), Google, Azure, Oracle, DigitalOcean

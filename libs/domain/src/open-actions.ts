@@ -31,7 +31,7 @@ export function unansweredActions(events: readonly ConversationEvent[]): Array<E
 export const CONFIRMATION_SETTINGS = 'confirmation_settings';
 export const CONFIRMATION_ANSWER = 'confirmation';
 
-/** The actions that wait for a person, oldest first; none when nothing waits. */
+/** The actions that wait for a user, oldest first; none when nothing waits. */
 export function pendingActions(events: readonly ConversationEvent[]): Array<EventOf<'ActionEvent'>> {
   if (lastStatus(events) !== 'waiting_for_confirmation') return [];
   return unansweredActions(events);
@@ -46,7 +46,10 @@ export function isAcceptedAndPending(events: readonly ConversationEvent[]): bool
   return said?.success === true && said.data.accepted && said.data.action_ids.every((id) => pending.has(id)) && said.data.action_ids.length === pending.size;
 }
 
-/** One answer about several actions, by action: ids that are carried out, and those that are not with what the agent is told. Order of `waiting`. */
+/**
+ * One answer about several actions, by action: ids that are carried out, and rejected ids with the reason for the
+ * agent. Order of `waiting`.
+ */
 export interface DividedAnswer {
   readonly approved: readonly string[];
   readonly rejected: ReadonlyArray<{ readonly id: string; readonly reason: string }>;

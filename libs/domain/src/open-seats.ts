@@ -7,7 +7,7 @@ export interface SeatLimits {
 /** Whose limit is reached. */
 export type NoSeat = 'user' | 'org';
 
-/** Counts what is open by user and by organization. Nobody waits: a client that is refused comes back by itself. */
+/** Counts what is open by user and by organization. No queue: a refused client comes back by itself. */
 export class OpenSeats {
   private readonly users = new Map<string, number>();
   private readonly orgs = new Map<string, number>();

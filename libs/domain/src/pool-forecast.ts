@@ -1,13 +1,12 @@
 /**
- * How many blank sandboxes a pool should hold, from the arrivals that it has seen.
- *
- * target = λL + z·sqrt(φ·λ·L) + burst reserve, within [min, max]:
- * λ is the largest of what arrives now (10 s average), what arrived at this hour of the week before, and what somebody announced;
- * L the time in which a missing sandbox is made; φ how much more arrivals vary than independent ones would (variance ÷ mean of the arrivals in L).
- * The reserve is at most what comes in an hour at that rate: a quiet night keeps little of it.
- * Up at once; down only to the largest target of the last ten minutes, so that a lull does not throw away what the next minute needs.
- *
- * A state is plain data and may be stored as JSON: a replica that takes the pool over goes on with it. Without it the first ten minutes and the first week are less well known, nothing else.
+ * How many blank sandboxes a pool should hold, from the arrivals that it has seen. ¶ ¶target = λL + z·sqrt(φ·λ·L) +
+ * burst reserve, within [min, max]: λ is the largest of what arrives now (10 s average), what arrived at this hour of
+ * the week before, and what was announced; L the time in which a missing sandbox is made; φ how much more arrivals vary
+ * than independent ones would (variance ÷ mean of the arrivals in L). The reserve is at most what comes in an hour at
+ * that rate: a quiet night keeps little of it. Up at once; down only to the largest target of the last ten minutes, so
+ * that a lull does not throw away what the next minute needs. ¶ ¶A state is plain data and may be stored as JSON: a
+ * replica that takes the pool over goes on with it. Without it the first ten minutes and the first week are less well
+ * known, nothing else.
  */
 
 export interface ForecastOptions {
@@ -105,7 +104,7 @@ export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds:
   const soon = at + leadSeconds;
   const announced = (options.announced ?? []).filter((each) => each.from <= soon && at < each.until);
   const perSecond = Math.max(recent, hours[hourOfWeek(at)] ?? 0, hours[hourOfWeek(soon)] ?? 0, ...announced.map((each) => each.perSecond));
-  // The dispersion of before: an arrival that makes the past look more even must not make the pool smaller.
+  // The previous dispersion: an arrival that makes the past look more even must not make the pool smaller.
   const isKnown = hours[hourOfWeek(soon)] !== null;
   const reserve = isKnown ? Math.min(options.burstReserve, perSecond * HOUR_SECONDS) : options.burstReserve;
   const wanted = Math.ceil(sizeFor(perSecond, leadSeconds, dispersionOf(state)) + reserve);
@@ -152,7 +151,7 @@ function withStretch(state: ForecastState, count: ArrivalCount, leadSeconds: num
   const seconds = state.stretch.seconds + count.seconds;
   if (seconds < leadSeconds) return { stretch: { arrivals, seconds }, mean, variance, watched: state.watched };
   const watched = Math.min(VARIANCE_SECONDS, state.watched + seconds);
-  // At first all that was seen counts alike; a mean that began at nothing would look like a variance.
+  // At first all samples weigh the same; a mean that began at nothing would look like a variance.
   const share = Math.min(1, seconds / watched);
   const off = arrivals - mean;
   return { stretch: { arrivals: 0, seconds: 0 }, mean: mean + share * off, variance: (1 - share) * (variance + share * off * off), watched };

@@ -2,7 +2,10 @@
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
-/** How many blank sandboxes to begin. `population` counts those that exist or are being made and belong to nobody. Never negative. */
+/**
+ * How many blank sandboxes to start. `population` counts those that exist or are being made and are unclaimed. Never
+ * negative.
+ */
 export function slotsToCreate(target: number, population: number): number {
   return Math.max(0, target - population);
 }

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 that means this machine, its network, a documentation, a relay or nobody in particular. IANA's registry of special-purpose addresses, and what clouds have put elsewhere. */
+/**
+ * IPv4 ranges that are local, private, for documentation, relays or multicast. IANA's registry of special-purpose
+ * addresses, and what clouds have put elsewhere.
+ */
 const INSIDE_4 = new BlockList();
 for (const [net, prefix] of [
   ['0.0.0.0', 8],
@@ -35,7 +38,7 @@ for (const [net, prefix] of [
 ] as const)
   INSIDE_6.addSubnet(net, prefix, 'ipv6');
 
-/** Whether an address is one of the internet, whoever looks at it from wherever. `false` for what is no address. */
+/** Whether an address is public, from everywhere. `false` for what is no address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !INSIDE_4.check(address, 'ipv4');

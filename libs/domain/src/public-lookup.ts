@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.js';
 
 /**
- * For sockets: finds a name's addresses, if all of them are the internet's. What is connected to is what was looked at: the name cannot point elsewhere in between.
- * An address is connected to without a lookup: `isInsideLiteral` looks at those.
+ * For sockets: finds a name's addresses, if all of them are the internet's. The connection uses the checked address:
+ * the name cannot be rebound in between. An address is connected to without a lookup: `isInsideLiteral` checks those.
  * @param refused made for a name that leads inside.
  */
 export function publicLookup(refused: () => Error): typeof lookup {

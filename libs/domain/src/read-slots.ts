@@ -29,8 +29,9 @@ interface Usage {
 }
 
 /**
- * A semaphore over reads and the bytes that they hold. Organizations that wait take turns, each in its own order, so that one with a thousand readers delays
- * another by one read at most. A wait has an end; nobody waits for bytes, since who holds bytes and waits for more would block others in a circle.
+ * A semaphore over reads and the bytes that they hold. Organizations that wait take turns, each in its own order, so
+ * that one with a thousand readers delays another by one read at most. A wait is bounded; no reader waits for bytes,
+ * since a reader that holds bytes and waits for more could deadlock others.
  */
 export class ReadSlots {
   private readonly orgs = new Map<string, Usage>();
@@ -123,7 +124,7 @@ export class ReadSlots {
     };
   }
 
-  /** Gives free slots to those who wait: each organization is looked at once before one is looked at again. */
+  /** Gives free slots to those who wait: round-robin over organizations. */
   private serve(): void {
     for (const [orgId, org] of [...this.orgs]) {
       if (this.slots >= this.limits.slots) return;
@@ -158,8 +159,8 @@ export class ReadSlots {
 }
 
 /**
- * The whole of an answer, piece by piece, as long as it has at most `maxBytes` and the slot has room for it.
- * What waits for the rest is bounded by whoever made the stream: a deadline that destroys it is thrown from here.
+ * The whole of an answer, piece by piece, as long as it has at most `maxBytes` and the slot has room for it. The wait
+ * for more data is bounded by the maker of the stream: a deadline that destroys it is thrown from here.
  */
 export async function readWithin(
   chunks: AsyncIterable<Uint8Array>,

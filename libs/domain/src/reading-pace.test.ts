@@ -4,7 +4,10 @@ import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import { PACE_BYTES, PACE_WINDOW_MS, ReadingPace, takenBytes } from './reading-pace.js';
 
-/** Looks every 100 ms at a reader with this rate (bytes a second); when it was found too slow, in milliseconds, or `null` within two minutes. */
+/**
+ * Checks a reader of this rate every 100 ms (bytes a second); the time until it was found too slow, in milliseconds, or
+ * `null` within two minutes.
+ */
 function foundSlow(rate: (ms: number) => number): number | null {
   const pace = new ReadingPace(0, 0);
   for (let now = 0, taken = 0; now < 120_000; now += 100, taken += rate(now) / 10) if (pace.tooSlow(taken, now)) return now;

@@ -6,8 +6,9 @@ export const PACE_BYTES = 40 * 1024;
 export const PACE_LEAVE_MS = 15_000;
 
 /**
- * Whether a reader takes what waits for it fast enough. For a reader that is behind by more than it may be: one that has everything is never too slow.
- * Which way it fails: when nobody looked for half a window (this process stood still), a new window begins.
+ * Whether a reader keeps up with its backlog. For a reader that is behind by more than it may be: one that has
+ * everything is never too slow. Fails open: after half a window without a check (this process stood still), a new
+ * window begins.
  */
 export class ReadingPace {
   private from: number;

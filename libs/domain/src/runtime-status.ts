@@ -48,7 +48,7 @@ const OF_START: Record<Exclude<StartStatus, 'ERROR'>, RuntimeStatus> = {
 
 const GO_ON = 'Send a message, or resume it, to go on.';
 
-/** Where the runtime of a conversation stands, out of what its row holds. Whatever goes on only when somebody does something says why and what. */
+/** Where the runtime of a conversation stands, from its row. A state that needs an action says why and which. */
 export function runtimeState(row: {
   readonly state: ConversationStatusState;
   readonly startStatus: StartStatus;
@@ -74,7 +74,7 @@ export function runtimeState(row: {
   return { status: 'READY' };
 }
 
-/** Rows outlive releases, and other replicas write them: a code that is not known here is told in its words alone. */
+/** Rows outlive releases, and other replicas write them: an unknown code is shown by its text alone. */
 function knownOf(code: string | undefined, otherwise: ErrorCode): ErrorCode {
   return ERROR_CODES.find((known) => known === code) ?? otherwise;
 }

@@ -23,7 +23,7 @@ export function nextSlotState(state: SlotState, trigger: SlotTrigger): SlotState
   return row[trigger] ?? null;
 }
 
-/** All of them, in the order of a slot's life. */
+/** All of them, in the order of a slot's lifecycle. */
 export const SLOT_STATES = Object.keys(SLOT_TRANSITIONS) as readonly SlotState[];
 
 /** The only states in which a sandbox may be deleted. */

@@ -1,4 +1,4 @@
-/** What somebody did that an agent may be started or spoken to by. One word for each row of the table in docs/integrations. */
+/** A user's act that may start or address an agent. One word for each row of the table in docs/integrations. */
 export type TriggerKind =
   | 'label'
   | 'mention'
@@ -38,7 +38,7 @@ export interface Thread {
   readonly place: Readonly<Record<string, string | number>>;
   readonly url: string | null;
   readonly title: string;
-  /** Not everybody who reads the repository or workspace may read it: nothing of it is said elsewhere. */
+  /** Not readable by all readers of the repository or workspace: nothing of it is shown elsewhere. */
   readonly confidential: boolean;
   readonly state: 'open' | 'closed';
 }
@@ -123,7 +123,7 @@ export type Lifecycle =
   | { readonly kind: 'verified' }
   | { readonly kind: 'removed' | 'suspended' | 'restored'; readonly account: string }
   | { readonly kind: 'access-changed'; readonly account: string }
-  /** A person took back what they had given. */
+  /** A user withdrew what they had given. */
   | { readonly kind: 'authorization-revoked'; readonly actorId: string };
 
 /** Why a delivery asks for nothing. Shown in the delivery log; each has a sentence there. */

@@ -14,7 +14,7 @@ import type { Actor, Intent, Reading, Thread } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
 import type { SignatureScheme } from './signatures/scheme.js';
 
-/** Who we are at a provider, by its own ids: what tells our own acts from those of people. */
+/** Our own account at a provider, by its ids: distinguishes our own acts from those of users. */
 export interface OwnIdentity {
   /** Of the bot's user, of the app or of the app's user in that workspace; compared with the actor and with what the provider says about the app. */
   readonly ids: readonly string[];
@@ -65,19 +65,19 @@ export interface Provider {
   readonly eventName: (delivery: ReadDelivery) => string;
   /** Never throws: what cannot be understood is `ignored`. */
   readonly read: (delivery: ReadDelivery, context: ReadingContext) => Reading;
-  /** How deliveries are read anew whose signature does not cover them; missing where each covers its body. */
+  /** How deliveries are reread whose signature does not cover the body; missing where each covers its body. */
   readonly rereading?: DeliveryRereading;
   /** What it is called for as a git host; missing where it is none, or is not called yet. */
   readonly codeHost?: CodeHostAccess;
   /** How it is asked who may write; missing where it has no repositories, or is not asked yet. */
   readonly rights?: RightsAccess;
-  /** How users prove who they are there; missing where that is not built yet. */
+  /** How users authenticate there; missing where that is not built yet. */
   readonly linking?: AccountLinking;
   /** How an app of it is registered, installed and called; missing where there is none, or it is not built yet. */
   readonly apps?: AppAccess;
   /** How a connection obtains its credential by OAuth; missing where it cannot. */
   readonly oauth?: ConnectionOAuth;
-  /** What access tokens that admins enter are, where the provider tells; missing where it does not. */
+  /** Kind of the access tokens that admins enter, where the provider shows it; missing where it does not. */
   readonly tokens?: EnteredTokens;
   /** Webhooks of its apps, where they end by themselves. */
   readonly appHooks?: AppHooks;
@@ -89,7 +89,7 @@ export interface Provider {
   readonly places?: PlacesOf;
   /** How a repository is chosen in its threads; missing where it has nothing to choose with. */
   readonly choice?: RepositoryChoice;
-  /** How the rest of a thread is read; missing where a delivery alone says what was asked. */
+  /** Reads the other messages of a thread; missing where a delivery has the whole request. */
   readonly threads?: ThreadReading;
 }
 
@@ -103,7 +103,7 @@ export interface ThreadSubject {
 /** The value of a choice that wants no repository. Others are the first 8 letters of a connection's id, a blank, and `owner/name`. */
 export const NO_REPOSITORY = 'none';
 
-/** A choice of ours in a message, whose options are asked for while somebody types. */
+/** A choice of ours in a message, whose options are requested while the user types. */
 export interface RepositoryChoice {
   /** What a delivery asks suggestions for, and for whom; `null`: it is another one. Such a delivery is answered at once and not kept. */
   readonly suggestsFor: (delivery: ReadDelivery) => { readonly typed: string; readonly actor: Actor } | null;
@@ -119,9 +119,9 @@ export interface PlacesOf {
   readonly of: (place: Thread['place']) => readonly (string | number | undefined)[];
 }
 
-/** What a provider tells of an access token that somebody has made there. */
+/** A provider's answer about an access token made there. */
 export interface EnteredTokens {
-  /** What Slipway needs, by the names in which the provider tells what was granted. */
+  /** What Slipway needs, by the provider's names of grants. */
   readonly scopes: readonly string[];
   /** One call. @throws ProviderRefusal `credential` for a token that is worth nothing any more. */
   readonly inspect: (api: ProviderClient) => Promise<TokenFacts>;
@@ -138,7 +138,7 @@ export interface CodeHostAccess {
   readonly authorization: (token: string) => string;
   /** The user name that goes with an access token as password, where git itself is spoken. */
   readonly gitUser: string;
-  /** The address of somebody's commits that gives away no mailbox. @param host of the connection. */
+  /** A user's commit address that reveals no mailbox. @param host of the connection. */
   readonly noreply: (account: { readonly id: string; readonly login: string }, host: string) => string;
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
@@ -149,6 +149,6 @@ export interface CodeHostAccess {
   readonly subjectOf: (place: Thread['place']) => ThreadSubject | null;
   /** Webhooks of single repositories; missing where Slipway makes none yet. */
   readonly hooks?: (client: ProviderClient) => RepositoryHooks;
-  /** What the host tells of the deliveries of such a webhook; missing where it tells nothing, or is not asked yet. */
+  /** The host's record of such a webhook's deliveries; missing where it has none, or is not asked yet. */
   readonly hookDeliveries?: (client: ProviderClient, hook: { readonly repository: string; readonly id: string }) => HookDeliveries;
 }

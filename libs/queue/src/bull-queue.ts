@@ -56,7 +56,7 @@ export class BullQueue implements Queue {
         backoff: { type: 'capped' },
         removeOnComplete: true,
         removeOnFail: true,
-        // A job that waits for its next attempt, or for its delay, runs now when somebody asks for it now.
+        // A job that waits for its next attempt, or for its delay, runs now when it is requested now.
         deduplication: { id: options.key, keepLastIfActive: true, reschedule: delay === 0 },
       }),
       `${this.backend.name} did not take the job`,
@@ -103,7 +103,7 @@ export class BullQueue implements Queue {
       else this.logger.warn(line, 'job failed, will retry');
     });
     worker.on('stalled', (job) => this.logger.warn({ queue: name, job }, 'job of a dead worker started again'));
-    // Somebody else may have the job by now: ours ends.
+    // Another worker may have the job by now: ours ends.
     worker.on('lockRenewalFailed', (jobs) => {
       for (const job of jobs) worker.cancelJob(job, 'the lock was lost');
     });

@@ -1,9 +1,8 @@
 import type { Hint } from '@slipway/contracts';
 
 /**
- * Tells other processes that something is new. Best effort on purpose: a hint may be lost or come twice, and never carries what is not in the log.
- *
- * Contract, checked for every adapter by `describeHintBus` (hint-bus.contract.ts):
+ * Signals other processes that something is new. Best effort on purpose: a hint may be lost or come twice, and never
+ * carries what is not in the log. ¶ ¶Contract, checked for every adapter by `describeHintBus` (hint-bus.contract.ts):
  * - a hint reaches every listener of every process, the publishing one included (`from` tells whose it is).
  * - hints of one process arrive in the order in which it published them.
  * - a delta longer than one message of the backend arrives in pieces, each at its own offset.
@@ -13,7 +12,10 @@ import type { Hint } from '@slipway/contracts';
 export interface HintBus {
   /** Never throws and never waits. */
   publish(hint: Hint): void;
-  /** The answer ends the subscription. @param missed hints may have been lost: look at everything that they could have been about. A listener that throws is logged and does not disturb the others. */
+  /**
+   * Returns a function that ends the subscription. @param missed called when hints may have been lost: read everything
+   * that they could concern. A listener that throws is logged and does not disturb the others.
+   */
   subscribe(listener: (hint: Hint) => void, missed?: () => void): () => void;
   close(): Promise<void>;
 }

@@ -33,9 +33,11 @@ export const BACKOFF_BASE_MS = 250;
 export const BACKOFF_CAP_MS = 10_000;
 /** A running job whose process does not renew it for this long is free again. Milliseconds; renewed at half of it. */
 export const LOCK_MS = 5_000;
-/** How often a worker looks for such jobs. Milliseconds. */
+/** Poll interval of a worker for such jobs. Milliseconds. */
 export const STALLED_INTERVAL_MS = 2_000;
-/** Longest from the death of a worker to its job running elsewhere: the lock's end, then up to two looks. Milliseconds. */
+/**
+ * Longest from the death of a worker to its job running elsewhere: the lock's end, then up to two polls. Milliseconds.
+ */
 export const TAKEOVER_MS = LOCK_MS + 2 * STALLED_INTERVAL_MS;
 /** Longest that `add` and `ping` wait. Milliseconds. */
 export const ADD_TIMEOUT_MS = 2_000;

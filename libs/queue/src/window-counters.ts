@@ -10,7 +10,7 @@ const REDIS_PAUSE_MS = 2_000;
 export interface WindowCount {
   /** With this one. */
   readonly consumed: number;
-  /** Until the window ends and the count begins anew. Milliseconds. */
+  /** Until the window ends and the count restarts. Milliseconds. */
   readonly msBeforeNext: number;
 }
 export type WindowCounter = (who: string) => Promise<WindowCount>;

@@ -2,7 +2,7 @@ import { createHash, type KeyObject, sign } from 'node:crypto';
 import { type ActivationClaims, InitState } from '@slipway/contracts';
 import { sandboxRequest } from './sandbox-request.js';
 
-/** Life of an activation token. Seconds. */
+/** Lifetime of an activation token. Seconds. */
 const TOKEN_SECONDS = 30;
 const HEADER = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }));
 

@@ -74,7 +74,7 @@ export class AnswerReader {
     const { status = 0, keeps = false } = this.head ?? {};
     const [only] = this.chunks;
     const body = this.chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.chunks);
-    // Bytes that nobody asked for: what follows would be out of step.
+    // Unsolicited bytes: what follows would be out of step.
     return { status, body: body.toString('utf8'), keeps: keeps && this.pending.length === 0 };
   }
 }

@@ -20,7 +20,7 @@ export interface SandboxSpec extends SandboxKind {
 /** Why a sandbox does not come up, in the words of the place where it should run. */
 export interface SandboxProblem {
   readonly code: Extract<ErrorCode, `sandbox.${string}`>;
-  /** A sentence for the person who waits. */
+  /** A sentence for the waiting user. */
   readonly detail: string;
 }
 
@@ -32,7 +32,7 @@ export interface Restarts {
 }
 
 export type SandboxObservation =
-  /** `problem`: it will not come up before somebody changes something, or not soon. It may still come up: hold it, do not replace it. */
+  /** `problem`: it will not start without a change, or not soon. It may still start: hold it, do not replace it. */
   | { readonly state: 'pending'; readonly message: string; readonly problem?: SandboxProblem }
   /**
    * agent-server listens at `address`, or should have by now; whether it is dormant or owned is its own to say.
@@ -66,16 +66,15 @@ export interface RemoveOptions {
 }
 
 /**
- * One place where sandboxes run.
- *
- * A sandbox is born blank with a workspace of its own name. A workspace outlives its sandbox: it goes when `deleteWorkspace` says so, and a later sandbox may get it by
- * `attachWorkspace`. Its path, as programs inside see it, is the same in every sandbox: virtual environments and git worktrees hold absolute paths.
- *
- * Contract, checked for every backend by `describeSandboxBackend` (testing/sandbox-backend.contract.ts):
+ * A backend that runs sandboxes. ¶ ¶A sandbox is born blank with a workspace of its own name. A workspace outlives its
+ * sandbox: it goes when `deleteWorkspace` says so, and a later sandbox may get it by `attachWorkspace`. Its path, as
+ * programs inside see it, is the same in every sandbox: virtual environments and git worktrees hold absolute paths. ¶
+ * ¶Contract, checked for every backend by `describeSandboxBackend` (testing/sandbox-backend.contract.ts):
  * - `ensure`, `remove`, `attachWorkspace` and `deleteWorkspace` are idempotent; repeating one is never an error.
- * - `ensure` of a name that exists changes nothing, also when that sandbox has ended: another life has another name.
+ * - `ensure` of a name that exists changes nothing, also when that sandbox has ended: a new sandbox has a new name.
  * - `observe` never throws for a sandbox that does not exist: it answers `gone`.
- * - `remove` ends only the sandbox with that `uid`, and everything that was started in it; when it answers, nothing of it runs.
+ * - `remove` ends only the sandbox with that `uid`, and everything that was started in it; when it answers, nothing of
+ * it runs.
  * - every method stops at `signal`, and rejects with a `SlipwayError` whose code is `sandbox.*`.
  */
 export interface SandboxBackend {
@@ -99,8 +98,8 @@ export interface SandboxBackend {
   listWorkspaces(signal: AbortSignal): Promise<readonly string[]>;
   deleteWorkspace(workspace: string, signal: AbortSignal): Promise<void>;
   /**
-   * Writes on the sandbox whose it is, for people who look from outside (labels, on a cluster). After the answer to the claim, and never needed for correctness.
-   * Nothing happens when the sandbox is gone or has another uid.
+   * Records the owner on the sandbox, for operators (labels, on a cluster). After the answer to the claim, and never
+   * needed for correctness. Nothing happens when the sandbox is gone or has another uid.
    */
   note(name: string, uid: string, owner: SandboxOwner, signal: AbortSignal): Promise<void>;
   /** What the place does not do by itself, such as starting a dead tool process again. Called twice a second by the one replica that leads; most backends do nothing. */

@@ -31,7 +31,7 @@ export class SandboxConnection {
     if (colon < 0 || !(port > 0 && port < 65_536)) throw new Error(`${origin} is no address of a sandbox`);
     this.socket = connect({ host: origin.slice(0, colon).replace(/^\[|\]$/g, ''), port, noDelay: true, keepAlive: true });
     this.socket.on('data', (chunk) => {
-      // Nobody asked for it.
+      // Unsolicited.
       if (this.current === null) this.socket.destroy();
       else this.current.data(chunk);
     });

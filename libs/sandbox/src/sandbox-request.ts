@@ -8,8 +8,9 @@ const KEPT_CONNECTIONS = 1_000;
 const SCHEME = 'http://';
 
 /**
- * A look at a blank sandbox leaves its connection open, so that the claim that comes after it need not make one: agent-server keeps it for 65 s, and a warm sandbox is
- * looked at every 60 s. It ends with its sandbox, or when so many others were used since.
+ * A probe of a blank sandbox leaves its connection open, so that the claim that comes after it need not make one:
+ * agent-server keeps it for 65 s, and a warm sandbox is probed every 60 s. It ends with its sandbox, or when so many
+ * others were used since.
  */
 const connections = new KeptConnections(KEPT_CONNECTIONS);
 
@@ -59,7 +60,7 @@ function onTheWire(origin: string, path: string, { method, headers, body }: Sand
     head += `content-length: ${Buffer.byteLength(body)}\r\n`;
     lines += 1;
   }
-  // A line more than was written would be somebody else's.
+  // A surplus line would belong to another call.
   if (head.split('\n').length !== lines + 1 || /[^\t\r\n\x20-\x7e]/.test(head)) throw new Error('a header or the path of the request is not plain text');
   return `${head}\r\n${body ?? ''}`;
 }

@@ -27,8 +27,9 @@ const GATHER_MS = 100;
 const GATHER_BYTES = 8_192;
 
 /**
- * For lines that a busy service writes by the thousand, of fields that are no secrets and name the request: many of them are one write, up to `GATHER_MS` late, they
- * are not looked through for secrets, and nothing of the request's context is added. An exit of the process writes what waits; a kill loses it.
+ * For lines that a busy service writes by the thousand, of fields that are no secrets and name the request: many of
+ * them are one write, up to `GATHER_MS` late, they are not scanned for secrets, and nothing of the request's context is
+ * added. An exit of the process writes what waits; a kill loses it.
  */
 export function createGatheringLogger(service: string, settings: LogSettings | string = 'info'): Logger {
   const destination = pino.destination({ sync: true, minLength: GATHER_BYTES, periodicFlush: GATHER_MS });

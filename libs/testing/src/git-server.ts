@@ -43,7 +43,7 @@ export interface GitBackendCall {
   /** `/x.git/…` */
   readonly pathname: string;
   readonly search: string;
-  /** Who pushes [somebody who reads]. */
+  /** User who pushes [a reader]. */
   readonly user?: string;
 }
 

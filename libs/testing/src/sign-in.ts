@@ -10,8 +10,8 @@ export interface SignedInClient {
 }
 
 /**
- * Signs a person in as a browser does: opens `/oauth/login`, fills in the issuer's form (embedded-identity's, or Keycloak's one or two pages)
- * and comes back with a session.
+ * Signs a user in as a browser does: opens `/oauth/login`, fills in the issuer's form (embedded-identity's, or
+ * Keycloak's one or two pages) and comes back with a session.
  * @param appUrl `PUBLIC_URL` of app-server.
  * @throws Error that shows the page where it stopped.
  */

@@ -16,8 +16,8 @@ export interface SigningPerson {
 }
 
 /**
- * An issuer that signs whoever `person` is in without asking, and logout tokens as a test wants them. It stands for what is not ours: its answers follow OpenID Connect
- * Core and Keycloak's route of stored tokens.
+ * An issuer that signs the current `person` in without asking, and logout tokens as a test wants them. It replaces a
+ * foreign service: its answers follow OpenID Connect Core and Keycloak's route of stored tokens.
  */
 export class SigningIssuer {
   readonly clientId = 'slipway-web';

@@ -1,8 +1,9 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * Stands between two programs and can go silent, as a network does that is cut in two: what is open stays open and nothing comes, what is begun gets no answer,
- * and nobody is told. When it heals, what was under way comes through, in order. Or it can refuse, as a host does where nobody listens.
+ * Stands between two programs and can go silent, as a network does that is cut in two: what is open stays open and
+ * nothing comes, what is begun gets no answer, without a notice. When it heals, what was under way comes through, in
+ * order. Or it can refuse, as a host does where no server listens.
  */
 export class SilentProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
@@ -14,7 +15,7 @@ export class SilentProxy {
     private target: URL,
   ) {}
 
-  /** @param target a URL with host and port; the scheme is not looked at. */
+  /** @param target a URL with host and port; the scheme is ignored. */
   static async open(target: string): Promise<SilentProxy> {
     const server = createServer();
     const proxy = new SilentProxy(server, new URL(target));
@@ -46,7 +47,7 @@ export class SilentProxy {
     for (const pair of this.pairs) {
       for (const socket of pair) {
         socket.removeAllListeners('data');
-        // Read, so that not even the window of TCP tells anybody.
+        // Read, so that not even the TCP window reveals it.
         socket.on('data', () => {});
       }
     }

@@ -32,7 +32,7 @@ export function stopwatch(machine: Machine = thisMachine): () => number {
   };
 }
 
-/** As `stopwatch`, for what is told as a figure too. */
+/** As `stopwatch`, for durations that are printed as well. */
 export function lasting(): () => Lasted {
   const [began, shown] = [performance.now(), stopwatch()];
   return () => ({ ms: performance.now() - began, shownMs: shown() });

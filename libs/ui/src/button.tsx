@@ -30,7 +30,7 @@ const button = cva(
 
 export type ButtonProps = ComponentProps<'button'> &
   VariantProps<typeof button> & {
-    /** Renders the child element with the button's look: for links. */
+    /** Renders the child element styled as a button: for links. */
     asChild?: boolean;
     /** Work is under way: the label stays, a spinner joins it, and presses are ignored. */
     busy?: boolean;

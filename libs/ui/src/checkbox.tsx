@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { cn } from './class-names.js';
 
-/** A box with its label and, below it, what it means. The label is part of the target. */
+/** A checkbox with its label and, below it, a description. The label is part of the target. */
 export function Checkbox({
   label,
   hint,

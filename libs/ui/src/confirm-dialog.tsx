@@ -20,7 +20,7 @@ interface ConfirmDialogProps {
   onConfirm: () => void;
 }
 
-/** Asks before something is done that a click does not undo. Stays open until the caller closes it, so that a failure can be told in it. */
+/** Confirms an action that cannot be undone. Stays open until the caller closes it, so that it can show a failure. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   return (
     <Dialog open={props.open} onOpenChange={props.onOpenChange} title={props.title}>

@@ -7,7 +7,10 @@ export interface SelectOption {
   readonly label: string;
 }
 
-/** The browser's own control in our look: its list is the platform's, on a phone too, and reads well to every screen reader. */
+/**
+ * The browser's own control in our style: its list is the platform's, on a phone too, and reads well to every screen
+ * reader.
+ */
 export function Select({
   options,
   onChange,

@@ -8,8 +8,8 @@ const FRAME = `A question about your work so far, beside the task: it changes no
 The question:`;
 
 /**
- * Answers a question from what the agent knows, while it works or rests. Nothing of it enters the log but its cost, and no tool is run: the tools are named to the model
- * only because its providers refuse a history of calls without them.
+ * Answers a question from what the agent knows, while it works or is idle. Only its cost enters the log, and no tool is
+ * run: the tools are named to the model only because its providers refuse a history of calls without them.
  * @throws `model.*`, `budget.exhausted`, or the signal's reason.
  */
 export async function askAgent(ports: AgentPorts, settings: RunSettings, question: string, signal: AbortSignal): Promise<string> {

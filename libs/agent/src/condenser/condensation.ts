@@ -4,7 +4,7 @@ import type { ConversationEvent } from '@slipway/contracts';
 export interface Condensed {
   /** Events that the model does not see any more. */
   readonly forgotten: ReadonlySet<string>;
-  /** Stands for them; it tells what the summaries before it told, so that the last one counts alone. */
+  /** Stands for them; contains what the earlier summaries said, so only the last one counts. */
   readonly summary: string | null;
   /** How many events that the model sees come before the summary. */
   readonly offset: number;
@@ -23,12 +23,12 @@ export function condensedOf(events: readonly ConversationEvent[]): Condensed {
   };
 }
 
-/** Somebody asked for a condensation, and none has come since. */
+/** A condensation was requested, and none has come since. */
 export function condensationAsked(events: readonly ConversationEvent[]): boolean {
   return events.findLast((event) => event.kind === 'CondensationRequest' || event.kind === 'Condensation')?.kind === 'CondensationRequest';
 }
 
-/** What a change of the tool servers tells the model; empty for any other event. */
+/** The message that informs the model of a change of the tool servers; empty for any other event. */
 export function toldOf(event: ConversationEvent): string {
   if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'mcp_servers') return '';
   const told = (event.value as { told?: unknown } | null)?.told;

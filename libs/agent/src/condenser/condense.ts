@@ -18,7 +18,10 @@ export interface CondenserSettings {
   readonly maxEvents: number | null;
 }
 
-/** Part of the context that a prompt may fill before it is condensed; the rest is for the answer and for what an estimate misses. */
+/**
+ * Part of the context that a prompt may fill before it is condensed; the remainder is for the answer and the error of
+ * the estimate.
+ */
 const FULL = 0.8;
 /** Part of the context, and of the prompt, that stays as it is. */
 const TAIL_OF_CONTEXT = 0.25;

@@ -1,14 +1,14 @@
 import type { AgentAction, ConfirmationPolicy, ConfirmationRule, ConfirmationSettings, SecurityRisk } from '@slipway/contracts';
 import { type Assessment, assess, atLeast } from '../security/analyze.js';
 
-/** Nothing of these leaves the conversation: as in OpenHands nobody is asked. */
+/** Nothing of these leaves the conversation: as in OpenHands no confirmation is needed. */
 const HARMLESS: ReadonlySet<string> = new Set(['FinishAction', 'ThinkAction', 'TaskTrackerAction']);
 
 export interface Judged extends Assessment {
   readonly asks: boolean;
 }
 
-/** Must a person be asked before this action, and why? */
+/** Whether a user must confirm this action, and why. */
 export function judge(settings: ConfirmationSettings, call: { toolName: string; action: AgentAction; modelRisk: SecurityRisk }): Judged {
   const assessment = assess(settings.analyzer, { action: call.action, modelRisk: call.modelRisk });
   const asks =
@@ -18,7 +18,7 @@ export function judge(settings: ConfirmationSettings, call: { toolName: string; 
   return { ...assessment, asks };
 }
 
-/** A risk that nobody knows is asked for unless the policy says otherwise. */
+/** An unknown risk is asked about unless the policy says otherwise. */
 export function asksFor(policy: ConfirmationPolicy, risk: SecurityRisk): boolean {
   switch (policy.kind) {
     case 'NeverConfirm':
@@ -30,10 +30,10 @@ export function asksFor(policy: ConfirmationPolicy, risk: SecurityRisk): boolean
   }
 }
 
-/** Words that a shell would not read as words: with one of them a beginning says nothing of the rest. */
+/** Words that a shell would not read as words: with one of them a prefix says nothing of the remaining command. */
 const OPERATORS = /[;&|<>`$(){}\n\r\\]/;
 
-/** Does "always here" cover this call? A prefix ends at a word's end, and never covers what somebody calls HIGH. */
+/** Whether "always here" covers this call. A prefix ends at a word's end, and never covers a call rated HIGH. */
 export function allows(rule: ConfirmationRule, toolName: string, action: AgentAction, risk: SecurityRisk): boolean {
   if (rule.tool_name !== toolName) return false;
   const subject = subjectOf(action);

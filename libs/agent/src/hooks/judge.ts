@@ -13,8 +13,9 @@ Look at the files of the sandbox where that helps; you change nothing. You have 
 {"ok": true} when it may go on, or {"ok": false, "reason": "one or two sentences for the agent"} when it may not.`;
 
 /**
- * Lets an agent that can only look judge a moment, within the hook's steps and time and on the conversation's budget; its answer as if a command had printed it. Its steps are in
- * the log as a sub-agent's are, and their cost counts under `hook`. One that comes to no judgement has failed.
+ * Runs a read-only agent as judge of a hook's moment, within the hook's step and time limits and on the conversation's
+ * budget. Answers as if a command had printed it. Its steps are in the log like a sub-agent's, and their cost counts
+ * under `hook`. Without a judgement the hook has failed.
  * @throws the signal's reason.
  */
 export async function judge(
@@ -38,7 +39,7 @@ export async function judge(
     readOnly: true,
   };
   const limit = AbortSignal.timeout(timeout * 1_000);
-  // Neither hooks nor questions to a person on the way to an answer about one.
+  // No hooks and no confirmation while a hook is being answered.
   const own: AgentPorts = { ...ports, hooks: null, toolbox: new Toolbox(toolsOf(kind, LOOKING_TOOLS)) };
   const asking: RunSettings = {
     ...settings,

@@ -32,7 +32,7 @@ export function beforeTool(
   return runHooks(ports, settings, { type: 'PreToolUse', ...toolOf(event, action) }, signal);
 }
 
-/** Told of an action's answer. What it objects to is told to the model. */
+/** Receives an action's answer. Its objections are passed to the model. */
 export async function afterTool(
   ports: AgentPorts,
   settings: RunSettings,
@@ -81,7 +81,7 @@ export async function sessionEnd(ports: AgentPorts, settings: RunSettings, signa
   await runHooks(ports, settings, { type: 'SessionEnd', input: { reason: 'other' } }, signal);
 }
 
-/** Asked when the agent is about to end its work. @returns true when it has to go on, and has been told why. */
+/** Runs when the agent is about to end its work. @returns true when it has to go on; the model has the reason then. */
 export async function keepsGoing(ports: AgentPorts, settings: RunSettings, again: boolean, signal: AbortSignal): Promise<boolean> {
   const { blocked } = await runHooks(ports, settings, { type: 'Stop', input: { stop_hook_active: again } }, signal);
   if (blocked === null) return false;

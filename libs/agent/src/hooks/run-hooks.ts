@@ -12,7 +12,7 @@ export interface HookPort {
   readonly config: HookConfig;
   readonly sessionId: string;
   readonly workingDir: string;
-  /** Has an agent look and judge. Rejects with the signal's reason, and what the log rejects with. */
+  /** Runs an agent as judge. Rejects with the signal's reason, and with the log's errors. */
   judge(
     hook: HookDefinition,
     moment: object,
@@ -28,14 +28,14 @@ export interface HookMoment {
   readonly tools?: readonly string[];
   readonly actionId?: string;
   readonly messageId?: string;
-  /** What hooks of this moment are told beside the session. */
+  /** Input of this moment's hooks, besides the session. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface HookVerdict {
   /** Why it may not go on; `null` when it may. */
   readonly blocked: string | null;
-  /** Told to the model. Empty for most. */
+  /** Passed to the model. Empty for most. */
   readonly context: string;
 }
 
@@ -47,7 +47,7 @@ const MATCH_MS = 50;
 const MAX_OUTPUT = 10_000;
 /** Longest part of a prompt that its event shows. Characters. */
 const MAX_NAME = 500;
-/** Most of one text that a hook is told. Characters. */
+/** Limit of one text passed to a hook. Characters. */
 const MAX_INPUT = 20_000;
 /** Moments at which what a hook prints is for the model, also when it is no JSON. */
 const SPEAKS: readonly HookType[] = ['UserPromptSubmit', 'SessionStart'];

@@ -6,7 +6,7 @@ import { commandOf, pathsOf } from './subject.js';
 
 export interface Assessment {
   readonly risk: SecurityRisk;
-  /** For the person who is asked, each a short sentence. */
+  /** Short sentences for the user who confirms. */
   readonly reasons: readonly string[];
 }
 

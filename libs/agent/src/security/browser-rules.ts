@@ -1,18 +1,18 @@
 import type { AgentAction } from '@slipway/contracts';
 
-/** Longest text that is looked at. UTF-16 code units. */
+/** Longest text that is examined. UTF-16 code units. */
 const MAX_LENGTH = 20_000;
 /** What an address carries beyond its path is data that is sent, from this length on. UTF-16 code units. */
 const MUCH = 500;
 
-/** What a secret looks like: keys of well-known services, private keys, signed tokens. */
+/** Patterns of secrets: keys of well-known services, private keys, signed tokens. */
 const SECRET =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+/;
 
 /** A secret that is typed by name: action-server puts the value there, wherever in the text it stands. */
 const NAMED_SECRET = /<secret>\s*[A-Za-z_]\w*\s*<\/secret>|<secret:[A-Za-z_]\w*>/;
 
-/** An address of a network that is not everybody's: another machine beside the sandbox. Loopback is the agent's own. */
+/** An address of a private network: another machine beside the sandbox. Loopback belongs to the agent. */
 const INTERNAL =
   /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|\[f[cde])|\.(?:internal|intranet|corp|lan|local)$/i;
 
@@ -23,7 +23,10 @@ export interface BrowserRisks {
 
 const NONE: BrowserRisks = { high: [], medium: [] };
 
-/** What is risky about an action of the browser, as sentences for the person who is asked. Reading a page is not; what a click does nobody can tell from its number. */
+/**
+ * Risks of an action of the browser, as sentences for the user who confirms. Reading a page is none; the effect of a
+ * click is unknown.
+ */
 export function browserRisksOf(action: AgentAction): BrowserRisks {
   switch (action.kind) {
     case 'BrowserNavigateAction':

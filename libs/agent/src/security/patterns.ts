@@ -1,4 +1,4 @@
-/** A rule over the text of a command, and what it says to the person who is asked. */
+/** A rule over the text of a command, with its sentence for the user who confirms. */
 export interface Pattern {
   readonly test: RegExp;
   readonly says: string;

@@ -7,9 +7,10 @@ const FETCHES = /^(?:curl|wget|fetch)$/;
 const INTERPRETS = /^(?:(?:ba|z|da|k)?sh|python[\d.]*|node|perl|ruby|php)$/;
 
 /**
- * What is harmful by its parts together, whatever the words between them: a program that is fetched and run, a raw device that is written, a tree of the
- * system that is deleted. One command of a pipeline at a time, by words, so that a text that only talks of it does not count. Nothing here is a wall: the sandbox is.
- * @returns sentences for the person who is asked; none when no rail is touched.
+ * Commands that are harmful as a combination: a program that is fetched and run, a raw device that is written, a tree
+ * of the system that is deleted. One command of a pipeline at a time, by words, so that a text which only mentions them
+ * does not count. This is advisory; the sandbox isolates.
+ * @returns sentences for the user who confirms; none when no rule matches.
  */
 export function railsOf(action: AgentAction): string[] {
   const text = shellOf(action);

@@ -1,6 +1,9 @@
 import type { AgentAction } from '@slipway/contracts';
 
-/** Longest text that rules look at. UTF-16 code units: what is harmful says so early, and an endless command must not cost seconds. */
+/**
+ * Longest text that rules examine. UTF-16 code units: harmful parts come early, and an endless command must not cost
+ * seconds.
+ */
 const MAX_LENGTH = 20_000;
 
 /** What of an action a shell or an interpreter would run; `null` when it runs nothing. Line continuations are joined and runs of blanks are one. */
@@ -14,7 +17,7 @@ export function commandOf(action: AgentAction): string | null {
     .replaceAll(/[ \t]+/g, ' ');
 }
 
-/** What a tool of somebody else's does with its arguments is not known: each may be a command. */
+/** The effect of another party's tool is unknown: each of its arguments may be a command. */
 function textsIn(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || depth > 8) return '';
@@ -24,7 +27,7 @@ function textsIn(value: unknown, depth = 0): string {
     .join('\n');
 }
 
-/** The files that an action changes; none when it only looks. */
+/** The files that an action changes; none when it only reads. */
 export function pathsOf(action: AgentAction): string[] {
   const { path, command, patch } = action as { path?: unknown; command?: unknown; patch?: unknown };
   if (action.kind === 'ApplyPatchAction' && typeof patch === 'string')

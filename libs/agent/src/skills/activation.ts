@@ -21,7 +21,10 @@ export function activatedBy(
   return bringing(triggered, events, (trigger) => `the message says "${trigger}"`);
 }
 
-/** What an answer says beside its own text: the skills of the files that its action looked at or changed. `workingDir`: what paths of skills begin in. */
+/**
+ * Text added to an answer: the skills of the files that its action read or changed. `workingDir`: what paths of skills
+ * begin in.
+ */
 export function broughtByFiles(
   action: AgentAction,
   workingDir: string,
@@ -85,7 +88,7 @@ function told(skill: Skill, why: string): string {
   return `<EXTRA_INFO>\nThis is the skill "${skill.name}", here because ${why}.${where} Use it if it fits what was asked.\n\n${skill.content}\n</EXTRA_INFO>`;
 }
 
-/** The part of the system prompt that tells of skills; `undefined` when there is nothing to tell. What `already` holds is not said twice. */
+/** The part of the system prompt that lists skills; `undefined` without any. Skills in `already` are not repeated. */
 export function skillsPrompt(skills: readonly Skill[], already = ''): string | undefined {
   const always = skills.filter(({ shown, content }) => shown === 'always' && !already.includes(content));
   const listed = skills.filter(({ shown, content }) => shown === 'listed' && !already.includes(content));

@@ -3,7 +3,7 @@ import { readFrontMatter } from './front-matter.js';
 
 /** Longest description that the model is shown before it asks for the skill. Characters. */
 const MAX_DESCRIPTION = 1_024;
-/** Longest skill that is told in one piece. Characters. */
+/** Longest skill that is passed on in one piece. Characters. */
 const MAX_CONTENT = 50_000;
 const MAX_TRIGGERS = 50;
 
@@ -11,11 +11,11 @@ export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly content: string;
-  /** Where it was read, for the model to look further; `null` for one that came with the start. */
+  /** Where it was read, for the model to read further; `null` for one that came with the start. */
   readonly source: string | null;
   /** Words, and `/names`, that bring it into a message. */
   readonly triggers: readonly string[];
-  /** Globs, as lines of `.gitignore`: a file that they name brings it when the agent looks at or changes it. */
+  /** Globs, as lines of `.gitignore`: the skill is added when the agent reads or changes a matching file. */
   readonly paths: readonly string[];
   /**
    * `always`: in the system prompt. `listed`: named there, and read when it is wanted. `hidden`: only its triggers and paths bring it.

@@ -40,7 +40,10 @@ export function toolsBesideOthers(tools: ToolPort): { of(agent: string): ToolPor
   };
 }
 
-/** A terminal's name that a person recognizes, and no other agent's: of a name that a terminal cannot have, a part and what tells it from others. */
+/**
+ * A terminal's name that a user recognizes, unique among the agents. A name that is invalid for a terminal becomes a
+ * part of it and a distinguishing suffix.
+ */
 function sessionOf(agent: string): string {
   const name = `agent-${agent.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}`;
   if (name === `agent-${agent}` && name.length <= 40) return name;

@@ -115,7 +115,7 @@ describe('sub-agents with names', () => {
       answersIn(request) === 0 ? call('terminal', { command: 'ls' }) : { fault: 'hang' },
     );
     const cut = new Error('the process died');
-    // A fault that nobody may survive ends the run as the end of the process would: without a word in the log.
+    // A fatal fault ends the run as the end of the process would: without an event in the log.
     await expect(runAgent({ ...ports, tools: { execute: () => Promise.reject(cut) } }, SETTINGS, stop)).rejects.toBe(cut);
     const known = [...namedIn(log.events).values()][0];
     const broken = eventsOfTask(log.events, known?.taskId ?? '');
@@ -192,7 +192,7 @@ describe('sub-agents with names', () => {
       ...ports,
       tools: {
         execute: async () => {
-          // Held until the other one has been told.
+          // Held until the other one has the message.
           await Promise.race([used.promise, until('the other one', () => requests().filter((request) => ofSub(request) && answersIn(request) > 0).length > 0)]);
           return terminalObservation('a page');
         },

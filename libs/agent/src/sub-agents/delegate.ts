@@ -24,7 +24,8 @@ interface Ended extends Named {
 }
 
 /**
- * The sub-agents with names that a log knows. The log alone says so: another life of the sandbox, or a fork, has them too. One that is spawned again begins anew.
+ * The sub-agents with names that a log knows. Derived from the log alone: a new sandbox, or a fork, has them too. One
+ * that is spawned again starts empty.
  */
 export function namedIn(events: readonly ConversationEvent[]): ReadonlyMap<string, Named> {
   const asked = new Map<string, { readonly event: EventOf<'ActionEvent'>; readonly action: DelegateAction }>();
@@ -73,7 +74,8 @@ export function spawn(action: DelegateAction, kinds: Kinds, { events, event }: O
 }
 
 /**
- * Lets named sub-agents work beside each other, each in its own context, until all have ended. The failure of one is told in words and keeps no other from its work.
+ * Lets named sub-agents work beside each other, each in its own context, until all have ended. The failure of one
+ * becomes a text and does not stop the others.
  * @throws the signal's reason when the parent is stopped, after every one of them has ended.
  */
 export async function delegate(action: DelegateAction, kinds: Kinds, context: OwnToolContext): Promise<Observation> {
@@ -121,7 +123,7 @@ async function work(agent: Named, prompt: string, kinds: Kinds, context: OwnTool
   return { ...agent, status: outcome, text: `It did not finish. ${why}${said === '' ? '' : `\nIts last words:\n${said}`}` };
 }
 
-/** Words for what is nobody's answer. What also stands in the parent's way shows with its own next event. */
+/** Text in place of a missing answer. What also blocks the parent shows with its own next event. */
 function ofFailure(agent: Named, error: unknown, { ports, signal }: OwnToolContext): Ended {
   if (!signal.aborted && !(error instanceof SlipwayError)) ports.onFault(error);
   return { ...agent, status: 'error', text: error instanceof SlipwayError ? error.detail : 'It stopped because of a fault of its own.' };

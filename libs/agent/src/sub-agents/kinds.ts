@@ -8,7 +8,7 @@ export interface SubAgentKind {
   readonly description: string;
   /** Names of its tools; `null`: all of its parent's. It never makes sub-agents itself, and can always finish. */
   readonly tools: readonly string[] | null;
-  /** What it is told besides what its parent was told; in its place, where `alone`. */
+  /** Its prompt besides the parent's; in place of it where `alone`. */
   readonly prompt: string;
   readonly alone: boolean;
   /** Steps of one task. */
@@ -20,7 +20,7 @@ export interface SubAgentKind {
 /** Steps of one task, unless its kind says otherwise. */
 const MAX_ITERATIONS = 50;
 export const DEFAULT_KIND = 'general-purpose';
-/** Tools of which who only looks has the looking alone. */
+/** Tools with a read-only variant for read-only agents. */
 const EDITORS: ReadonlySet<string> = new Set(['FileEditorAction', 'PlanningFileEditorAction']);
 const READING_TOOLS = ['file_editor', 'glob', 'grep', 'list_directory', 'think', 'finish'];
 

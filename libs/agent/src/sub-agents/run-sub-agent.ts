@@ -10,7 +10,7 @@ import { Toolbox } from '../tools/toolbox.js';
 import { type SubAgentKind, toolsOf } from './kinds.js';
 import { SubAgentLog } from './sub-agent-log.js';
 
-/** How often a sub-agent may go on after it asked for something that needs a person. */
+/** How often a sub-agent may go on after a request that needs a user. */
 const MAX_REFUSALS = 10;
 const NOT_ALLOWED = 'This needs a word from a person, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
 const INTRODUCTION = `You are a sub-agent: another agent gave you one task, and reads nothing of your work but your last message. End with finish, and report in it what was asked for:
@@ -25,7 +25,7 @@ export interface Assignment {
   readonly usageId: string;
   /** In place of the parent's. */
   readonly tools?: ToolPort;
-  /** In place of what every sub-agent is told; `null`: its kind says all. */
+  /** In place of the prompt of every sub-agent; `null`: its kind has the whole prompt. */
   readonly introduction?: string | null;
 }
 
@@ -66,7 +66,7 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
     // The limit is the conversation's, and so is what counts against it: others may work on it at the same time.
     spent: ports.spent ?? ports.stats,
     tools: assignment.tools ?? ports.tools,
-    // Tools are asked for whoever calls them; the rest is about the person and the whole conversation.
+    // Pre-tool hooks run for every caller; the others are about the user and the whole conversation.
     hooks:
       ports.hooks === null
         ? null
@@ -95,14 +95,14 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
   return { outcome, said: finalResponse(log.events), why: outcome === 'finished' ? '' : reasonOf(outcome, log.events) };
 }
 
-/** What an earlier life of the sandbox broke off in it: nobody else gives an answer there. */
+/** A call that a previous process interrupted: no other place answers it. */
 function leftUnanswered(ports: AgentPorts, events: readonly ConversationEvent[]): ConversationEvent[] {
   return unansweredActions(events).map(({ tool_name, tool_call_id }) =>
     stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name, tool_call_id, error: INTERRUPTED_RESULT }),
   );
 }
 
-/** What would wait for a person is refused, and the agent goes on without it. */
+/** A call that would wait for a user is refused, and the agent goes on without it. */
 async function runWithoutPerson(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<RunOutcome> {
   for (let refusals = 0; ; refusals += 1) {
     const outcome = await runAgent(ports, settings, { signal, pauseRequested: () => false });

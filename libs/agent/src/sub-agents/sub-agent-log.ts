@@ -7,8 +7,9 @@ import { latestCall } from '../stats.js';
 const SUB_AGENT = 'sub_agent';
 
 /**
- * The log of a sub-agent, kept in its parent's: each event is the value of a state update there. So it is on disk and on screen like everything else, and nothing that
- * reads the parent's log (its prompt, its status, what is unanswered) takes it for the parent's own. What its calls cost is told to the parent as well.
+ * The log of a sub-agent, kept in its parent's: each event is the value of a state update there. So it is on disk and
+ * on screen like everything else, and nothing that reads the parent's log (its prompt, its status, what is unanswered)
+ * mistakes it for the parent's own. The cost of its calls is added to the parent's as well.
  */
 export class SubAgentLog implements AgentLog {
   readonly events: ConversationEvent[];

@@ -19,7 +19,7 @@ import { define, type Tool } from './tool.js';
 const INDEX = { type: 'integer', description: 'Number of the element in the last state (browser_get_state).' };
 const TAB = { type: 'string', description: 'Four characters, as browser_list_tabs shows them.' };
 
-/** Of the browser, what looks at pages and acts on none: it clicks, types, stores and closes nothing. */
+/** Read-only actions of the browser: they click, type, store and close nothing. */
 export const LOOKING_IN_BROWSER: ReadonlySet<string> = new Set([
   'BrowserNavigateAction',
   'BrowserGoBackAction',

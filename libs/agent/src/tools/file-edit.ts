@@ -37,7 +37,7 @@ export const EDIT_FILE: Tool = {
 async function edit(action: FileEditAction, context: OwnToolContext): Promise<FileEditObservation> {
   const { path, start, end, content } = action;
   if (end !== -1 && end < start) throw refused(`The part from line ${start} to ${end} is none: the end must not be before the start.`);
-  // One line more than may be worked on tells whether the part is too long.
+  // One line more than may be worked on shows whether the part is too long.
   const last = end === -1 ? start + MAX_EDITED_LINES : end;
   if (last - start > MAX_EDITED_LINES) throw tooLong();
   const seen = await editor(context, { command: 'view', path, view_range: [start, last] });

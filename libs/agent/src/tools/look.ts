@@ -7,7 +7,7 @@ import { define, type Tool } from './tool.js';
 
 const { properties } = FILE_EDITOR.definition.parameters as { properties: Record<string, unknown> };
 
-/** The file editor for who only looks: every other command is an error that says so. */
+/** The read-only file editor: every other command is an error that says so. */
 export const FILE_VIEWER: Tool = {
   ...FILE_EDITOR,
   definition: define(

@@ -8,8 +8,8 @@ export type McpCall = (name: string, action: MCPToolAction, context: OwnToolCont
 const OURS = ['security_risk', 'summary'] as const;
 
 /**
- * A tool of an MCP server. What the server says of it (that it only reads, that it destroys nothing) is not believed: its calls go one after another, and nothing
- * that is said counts where a person would be asked.
+ * A tool of an MCP server. What the server says of it (that it only reads, that it destroys nothing) is not trusted:
+ * its calls run one after another, and its claims do not affect confirmation.
  */
 export function mcpTool(tool: McpTool, name: string, call: McpCall): Tool {
   const { properties = {}, required = [], ...schema } = tool.inputSchema as { properties?: Record<string, unknown>; required?: string[] };

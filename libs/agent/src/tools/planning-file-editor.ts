@@ -7,7 +7,7 @@ import { define, type Tool } from './tool.js';
 /** The one file that a planning agent writes. */
 const PLAN_FILE = 'PLAN.md';
 
-/** Looks at every file, and writes none but the plan. */
+/** Reads every file, and writes only the plan. */
 export const PLANNING_FILE_EDITOR: Tool = {
   definition: define(
     'planning_file_editor',
@@ -34,8 +34,9 @@ export const PLANNING_FILE_EDITOR: Tool = {
 const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'delegate', 'invoke_skill']);
 
 /**
- * What a planning agent has of these tools: those that change nothing, a way to write its plan down, and of the browser what looks at pages. Going to a page is looking: it is what reading documentation
- * takes, and a GET by HTTP's own rule changes nothing; files that pages give are not taken.
+ * What a planning agent has of these tools: those that change nothing, a way to write its plan, and the browser's
+ * read-only actions. Opening a page counts as reading: documentation needs it, and a GET changes nothing by HTTP's
+ * rules; downloads are refused.
  */
 export function planningTools(tools: readonly Tool[]): Tool[] {
   const kept = tools.filter((tool) => tool.readOnly === true || KEPT.has(tool.definition.name));

@@ -10,7 +10,10 @@ import { TERMINAL } from './terminal.js';
 import { THINK } from './think.js';
 import type { Tool } from './tool.js';
 
-/** What every agent can do unless its start says otherwise, or the image of the sandbox lacks what it needs, in the order in which the model reads it. */
+/**
+ * What every agent can do unless its start says otherwise, or the image of the sandbox misses a requirement, in the
+ * order in which the model reads it.
+ */
 export const STANDARD_TOOLS: readonly Tool[] = [
   TERMINAL,
   FILE_EDITOR,

@@ -3,7 +3,7 @@ import { define, type Tool } from './tool.js';
 
 type Plan = TaskTrackerAction['task_list'];
 
-/** The plan lives in the log: the last observation that holds one is the plan. */
+/** The plan is stored in the log: the last observation that holds one is the plan. */
 export const TASK_TRACKER: Tool = {
   definition: define(
     'task_tracker',

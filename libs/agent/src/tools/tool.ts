@@ -5,7 +5,7 @@ import type { AgentPorts, RunSettings } from '../ports.js';
 
 export type Observation = EventOf<'ObservationEvent'>['observation'];
 
-/** What a tool that the agent answers itself may look at. */
+/** What a tool that the agent answers itself may read. */
 export interface OwnToolContext {
   /** The log so far; the action is in it. */
   readonly events: readonly ConversationEvent[];
@@ -24,7 +24,7 @@ export interface Tool {
   readonly kind: string;
   /** Reads `{...arguments, kind}`; what it does not name is stripped. */
   readonly schema: z.ZodType<AgentAction>;
-  /** Makes the action in place of `schema`, where the arguments are somebody else's and may have any name. */
+  /** Builds the action in place of `schema`, for tools of other parties whose arguments may have any name. */
   readonly readArguments?: (args: Record<string, unknown>) => AgentAction;
   /** `false`: an argument `security_risk` is the tool's own. */
   readonly saysRisk?: boolean;

@@ -7,7 +7,10 @@ export type ParsedCall =
   | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
   | { readonly ok: false; readonly error: string };
 
-/** Of what is wrong with a call, how much the model is told: the first of it is enough to do better, and all of it may be as long as the call. */
+/**
+ * Of what is wrong with a call, how much the model gets: the beginning is enough to correct it, and the whole may be as
+ * long as the call.
+ */
 const MAX_FAULTS = 10;
 const MAX_FAULT_LENGTH = 300;
 const MAX_SAID_NAME = 100;

@@ -12,7 +12,7 @@ const CHECKSUM_LENGTH = 6;
 const ID_PREFIX = 'key_';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Which installation a key is of, as its token says: a developer's own key is told from one that matters. */
+/** Installation of a key, as its token says: separates a developer's own keys from production keys. */
 export type ApiKeyEnvironment = 'live' | 'dev';
 
 export interface NewApiKey {

@@ -16,7 +16,7 @@ export interface AuthenticatedKey {
     readonly label: string;
     readonly email: string | null;
     readonly emailVerified: boolean;
-    /** The version of the terms that the person has accepted; `null` for a service account. */
+    /** Version of the terms of service that the user has accepted; `null` for a service account. */
     readonly termsVersion: string | null;
   };
   /** The owner's role now. */
@@ -65,7 +65,10 @@ interface Entry {
   readonly known: Known | null;
 }
 
-/** Token → key. One query a key and second, none for what is no token; callers at the same time share it. A database that does not answer lets nobody in. */
+/**
+ * Token → key. At most one query per key and second, shared by concurrent callers; none for a malformed token. Refuses
+ * all keys while the database does not answer.
+ */
 export class ApiKeys {
   private readonly cache = new Map<string, Entry>();
   private readonly reads = new Map<string, Promise<Entry>>();

@@ -7,13 +7,13 @@ export const EGRESS_USER = 'sandbox';
 const PREFIX = 'slp_egr_';
 /** Signed with the claims: a MAC of another purpose under the same secret is none of this. */
 const PURPOSE = 'slipway-egress-1:';
-/** Longest that is looked at. Characters. */
+/** Longest accepted credential. Characters. */
 const MAX_LENGTH = 1_000;
 const FORM = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * The password by which one sandbox is known to egress-proxy: its claims and their HMAC-SHA256. The same claims make the same text, so that an activation that is
- * repeated says the same; nobody has to be asked whether it holds.
+ * Password of one sandbox at egress-proxy: its claims and their HMAC-SHA256. The same claims make the same text, so a
+ * repeated activation gives the same text; it is verified without a query.
  */
 export class EgressCredentials {
   /** @param secret `EGRESS_SECRET`, at least 32 characters, the same for runtime-api and egress-proxy. */

@@ -76,7 +76,10 @@ describe('values under the data key of an organization', () => {
     for (const envelope of envelopes) for (const value of sealed) expect(await envelope.open('org_race', value, context(0))).toBe('v');
   });
 
-  /** The command beside services: each step in any order, two at a time, with readers that hold old keys and readers that start anew. */
+  /**
+   * The command beside services: each step in any order, two at a time, with readers that hold old keys and readers
+   * that start fresh.
+   */
   it('are never lost, whatever is read, written and rotated at the same time', async () => {
     let run = 0;
     const step = fc.oneof(

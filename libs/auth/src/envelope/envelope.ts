@@ -48,7 +48,7 @@ export class Envelope {
     const version = await inOrg(this.pool, orgId, async (client) => {
       const last = await newestDataKey(client, orgId);
       const next = (last?.version ?? 0) + 1;
-      // Somebody who rotates at the same time has made it: one new key is enough.
+      // A concurrent rotation has made it: one new key is enough.
       await addDataKey(client, orgId, this.fresh(orgId, next));
       return next;
     });
@@ -93,5 +93,5 @@ export class Envelope {
 }
 
 const nameOf = (orgId: string, version: number): string => `${orgId} ${version}`;
-/** Of two parts, so that no choice of one can look like another pair. */
+/** Two parts, so that no two pairs give the same text. */
 const contextOf = (orgId: string, context: string): string => JSON.stringify([orgId, context]);

@@ -8,8 +8,9 @@ const GitClaims = z.object({ org: z.string(), conversation: z.uuid(), epoch: z.i
 export type GitClaims = z.infer<typeof GitClaims>;
 
 /**
- * What git in a sandbox shows to app-server: a JWT (HS256) that reads the repositories granted to one conversation, and does nothing else.
- * Which they are is looked up with each request, so it is worth nothing once the grant or the connection is gone.
+ * Credential of git in a sandbox at app-server: a JWT (HS256) that reads the repositories granted to one conversation,
+ * and does nothing else. The grants are read with each request, so it is useless once the grant or the connection is
+ * gone.
  */
 export class GitTokens {
   private readonly key: Uint8Array;

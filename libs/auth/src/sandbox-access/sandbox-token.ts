@@ -3,11 +3,14 @@ import { SlipwayError } from '@slipway/errors';
 import { jwtVerify, SignJWT } from 'jose';
 
 const AUDIENCE = 'slipway-sandbox-access';
-/** Every token begins so: told from what a program in the sandbox calls a token, and found by scanners of leaked secrets. */
+/**
+ * Prefix of every token: distinguishes it from tokens of programs in the sandbox, and lets scanners find leaked
+ * secrets.
+ */
 export const SANDBOX_TOKEN_PREFIX = 'slp_sbx_';
-/** Life of a token. Seconds; the access that it belongs to may be ended at any moment before. */
+/** Lifetime of a token. Seconds; the access that it belongs to may end at any moment before. */
 export const SANDBOX_TOKEN_SECONDS = 600;
-/** Longest token that is looked at. Characters. */
+/** Longest token that is parsed. Characters. */
 const MAX_LENGTH = 2_000;
 /** Tokens remembered as verified. One is about 700 bytes. */
 const MAX_REMEMBERED = 10_000;

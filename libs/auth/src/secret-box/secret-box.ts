@@ -8,8 +8,9 @@ interface MasterKey {
 }
 
 /**
- * Secrets at rest under the master key: AES-256-GCM under a key derived from `ENCRYPTION_KEY`.
- * `context` names where a value belongs (`session:<id>`, `sandbox-key:<conversation id>`); it is not stored, and a value moved to another place does not open.
+ * Encrypts stored secrets under the master key: AES-256-GCM under a key derived from `ENCRYPTION_KEY`. `context` names
+ * where a value belongs (`session:<id>`, `sandbox-key:<conversation id>`); it is not stored, and a value moved
+ * elsewhere does not decrypt.
  */
 export class SecretBox {
   private readonly current: MasterKey;
@@ -24,7 +25,7 @@ export class SecretBox {
     this.previous = previous === undefined ? null : masterKey(previous);
   }
 
-  /** Names the key that seals, and tells nothing of it: it may stand beside what was sealed. */
+  /** Name of the encrypting key, derived one-way: it may be stored beside the ciphertext. */
   get id(): string {
     return this.current.id;
   }

@@ -65,7 +65,7 @@ export async function passIssuer(app: AppOfIssuer, url: string, person: { userna
   return page.url.search.slice(1);
 }
 
-/** A person at the issuer and back, as far as the query that `finish` takes. */
+/** A user at the issuer and back, as far as the query that `finish` takes. */
 export async function comeBack(
   app: AppOfIssuer,
   issuer: OidcIssuer,

@@ -8,7 +8,7 @@ export interface IssuerUnderTest {
   readonly issuerUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Somebody who can sign in there. */
+  /** A user who can sign in there. */
   readonly person: { readonly username: string; readonly password: string; readonly name: string; readonly email: string };
   /** Ends it without a word, and the same again on the same data. */
   kill(): Promise<void>;
@@ -47,7 +47,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       return { identity, tokens: { ...tokens, refreshToken: tokens.refreshToken } };
     }
 
-    /** By the issuer's own page, as a person's browser does. */
+    /** By the issuer's own page, as a user's browser does. */
     async function signOut(idToken: string, browser: CookieClient): Promise<URL> {
       const page = await browser.follow((await issuer.endSessionUrl(idToken, app.url)) ?? '', { headers: { accept: 'text/html' } });
       if (page.url.origin === new URL(app.url).origin) return page.url;

@@ -20,7 +20,7 @@ export type PatchedFile = z.infer<typeof PatchedFile>;
 export const ApplyPatchObservation = baseObservation.extend({
   kind: z.literal('ApplyPatchObservation'),
   message: z.string(),
-  /** 0 when all the context was found as it was given; more, the more it had to be looked for. */
+  /** 0 when all the context was found as it was given; more, the further the search had to go. */
   fuzz: z.int(),
   /** By absolute path; `null` when nothing was changed. */
   commit: z.object({ changes: z.record(z.string(), PatchedFile) }).nullable(),

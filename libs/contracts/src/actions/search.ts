@@ -11,7 +11,7 @@ const place = z.string().min(1).max(4_096);
 
 export const GlobAction = z.looseObject({
   kind: z.literal('GlobAction'),
-  /** Without a slash it is looked for at every depth; with one, from `path` on. */
+  /** Without a slash it matches at every depth; with one, from `path` on. */
   pattern,
   path: place.nullish(),
 });
@@ -20,7 +20,7 @@ export const GrepAction = z.looseObject({
   /** A regular expression as ripgrep reads it. */
   pattern,
   path: place.nullish(),
-  /** Which files to look into, as a glob. */
+  /** Glob of the files to search. */
   include: pattern.nullish(),
 });
 export const ListDirectoryAction = z.looseObject({

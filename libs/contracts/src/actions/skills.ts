@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Reads a skill that the agent was told of. */
+/** Reads a skill that the prompt lists. */
 export const InvokeSkillAction = z.looseObject({ kind: z.literal('InvokeSkillAction'), name: z.string().min(1).max(200) });
 export type InvokeSkillAction = z.infer<typeof InvokeSkillAction>;
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /**
- * The live channel `browser`: a person looks at the agent's browser, and may take it.
- * Text frames are these messages, either way; binary frames from the server are pictures of the page (`decodeBrowserFrame`).
+ * The live channel `browser`: a user views the agent's browser, and may take control. Text frames are these messages,
+ * either way; binary frames from the server are pictures of the page (`decodeBrowserFrame`).
  */
 
 /** Frames that may be on their way to one watcher: so many, and then one for each that it says it has `seen`. */
 export const BROWSER_FRAMES_UNSEEN = 3;
-/** How long a person whose connection is gone still has the browser. Milliseconds. */
+/** How long a disconnected user keeps control of the browser. Milliseconds. */
 export const BROWSER_AWAY_MS = 60_000;
 /** Errors of pages that are kept and shown, the newest. */
 export const MAX_BROWSER_ERRORS = 100;
@@ -24,15 +24,18 @@ const place = { x: z.number().min(-10_000).max(100_000), y: z.number().min(-10_0
 /** 1 Alt, 2 Control, 4 Meta, 8 Shift. */
 const modifiers = z.int().min(0).max(15);
 
-/** Person → browser. All but `seen` and `take` is refused to those who have not taken it. */
+/** User → browser. All but `seen` and `take` is refused to users without control. */
 export const BrowserLiveRequest = z.discriminatedUnion('type', [
   /** This frame is on the screen. */
   z.object({ type: z.literal('seen'), frame: z.int().nonnegative() }),
-  /** `hold` is a secret of this person's page: whoever was cut off takes the browser again with the same one. `name` is what the others see. */
+  /**
+   * `hold` is a secret of this user's page: after a disconnection it takes control again. `name` is
+   * what the others see.
+   */
   z.object({ type: z.literal('take'), name: z.string().trim().min(1).max(100), hold: z.uuid() }),
   /** `note` is for the agent, which reads it with what it sees next of the browser. */
   z.object({ type: z.literal('hand-back'), note: z.string().max(MAX_BROWSER_NOTE).optional() }),
-  /** What a person types as an address. */
+  /** What a user types as an address. */
   z.object({ type: z.literal('go'), address: z.string().min(1).max(MAX_BROWSER_ADDRESS) }),
   z.object({ type: z.literal('history'), step: z.enum(['back', 'forward', 'reload']) }),
   z.object({ type: z.literal('tab'), id: z.string().min(1).max(100), act: z.enum(['show', 'close']) }),
@@ -68,7 +71,7 @@ export const BrowserTab = z.object({ id: z.string(), title: z.string(), address:
 export type BrowserTab = z.infer<typeof BrowserTab>;
 
 export const BrowserPageError = z.object({
-  /** Counts up over the browser's life. */
+  /** Counts up over the lifetime of the browser. */
   number: z.int().positive(),
   /** Where it came from: the page's console, an exception that nothing caught, or a page that broke. */
   kind: z.enum(['console', 'exception', 'crash']),
@@ -82,7 +85,7 @@ export type BrowserPageError = z.infer<typeof BrowserPageError>;
 /** All that is known but the errors; sent whole when any of it changes, and to a newcomer. */
 export const BrowserState = z.object({
   type: z.literal('state'),
-  /** `lacking`: this image has no browser. `closed`: the agent has not opened it, or it has ended. */
+  /** `lacking`: the image has no browser. `closed`: the agent has not opened it, or it has ended. */
   phase: z.enum(['lacking', 'closed', 'open']),
   /** Why there is none, in a sentence; `null` unless `lacking`. */
   missing: z.string().nullable(),
@@ -93,19 +96,21 @@ export const BrowserState = z.object({
   tabs: z.array(BrowserTab),
   /** CSS pixels. */
   viewport: z.object({ width: z.int().nonnegative(), height: z.int().nonnegative() }),
-  /** Who has taken it; `away` when that person's connection is gone. `null`: the agent has it. */
+  /** User in control; `away` when that user is disconnected. `null`: the agent has it. */
   holder: z.object({ name: z.string(), away: z.boolean(), since: z.iso.datetime() }).nullable(),
   /** Whether that is this connection. */
   yours: z.boolean(),
 });
 export type BrowserState = z.infer<typeof BrowserState>;
 
-/** Browser → person. */
+/** Browser → user. */
 export const BrowserLiveMessage = z.discriminatedUnion('type', [
   BrowserState,
   /** What came since the last such message; to a newcomer, all that are kept. */
   z.object({ type: z.literal('errors'), errors: z.array(BrowserPageError) }),
-  /** For this person alone, in a sentence: what was asked for and not done, or what the page wanted of nobody. */
+  /**
+   * For this user alone, in a sentence: a request that was not carried out, or a prompt of the page that was dismissed.
+   */
   z.object({ type: z.literal('notice'), text: z.string() }),
 ]);
 export type BrowserLiveMessage = z.infer<typeof BrowserLiveMessage>;
@@ -114,7 +119,7 @@ export type BrowserLiveMessage = z.infer<typeof BrowserLiveMessage>;
 const HEADER_BYTES = 4 + 2 + 2 + 8;
 
 export interface BrowserFrame {
-  /** Counts up over the browser's life; what is sent back as `seen`. */
+  /** Counts up over the lifetime of the browser; sent back as `seen`. */
   readonly number: number;
   /** Of the page's viewport, in CSS pixels; the picture itself may be smaller. */
   readonly width: number;

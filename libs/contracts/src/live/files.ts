@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The live channel `files`: a person's tree and open files. Paths are relative to the workspace, without a slash at either end; the empty one is the
- * workspace itself. What a person has asked to see is watched, and told again when it changes, until it is let go.
+ * The live channel `files`: a user's tree and open files. Paths are relative to the workspace, without a slash at
+ * either end; the empty one is the workspace itself. What a user opened is watched, and sent again when it changes,
+ * until it is closed.
  */
 
 /** Largest text that is shown and edited. Bytes. */
@@ -56,7 +57,7 @@ export type FileState = z.infer<typeof FileState>;
 
 const asked = { id: z.int().nonnegative(), path: WorkspacePath };
 
-/** Person → sandbox. Each but `let-go` is answered by one message with its `id`. */
+/** User → sandbox. Each but `let-go` is answered by one message with its `id`. */
 export const FilesLiveRequest = z.discriminatedUnion('type', [
   /** Answered by `listed`. Watches the directory. */
   z.object({ type: z.literal('list'), ...asked, offset: z.int().nonnegative().default(0), limit: z.int().min(1).max(MAX_TREE_PAGE).default(MAX_TREE_PAGE) }),
@@ -71,12 +72,12 @@ export const FilesLiveRequest = z.discriminatedUnion('type', [
   z.object({ type: z.literal('rename'), ...asked, to: WorkspacePath }),
   /** Answered by `done`. A directory goes with all that is in it, a link alone. */
   z.object({ type: z.literal('delete'), ...asked }),
-  /** Answered by `found`: files whose path holds the letters of `query` in this order; ignored ones are not looked at. */
+  /** Answered by `found`: files whose path holds the letters of `query` in this order; ignored ones are skipped. */
   z.object({ type: z.literal('find'), id: z.int().nonnegative(), query: z.string().max(200) }),
 ]);
 export type FilesLiveRequest = z.infer<typeof FilesLiveRequest>;
 
-/** Sandbox → person. */
+/** Sandbox → user. */
 export const FilesLiveMessage = z.discriminatedUnion('type', [
   /** Directories first, then by name. Pages of one `generation` belong together. */
   z.object({ type: z.literal('listed'), ...asked, generation: z.int(), total: z.int(), offset: z.int(), entries: z.array(TreeEntry) }),
@@ -93,7 +94,10 @@ export const FilesLiveMessage = z.discriminatedUnion('type', [
 ]);
 export type FilesLiveMessage = z.infer<typeof FilesLiveMessage>;
 
-/** Tells texts apart, with no proof against intent: FNV-1a and a polynomial, 32 bits each, and the length. The same in every place that has JavaScript. */
+/**
+ * Distinguishes texts, not collision-resistant: FNV-1a and a polynomial, 32 bits each, and the length. The same in
+ * every JavaScript runtime.
+ */
 export function textChecksum(text: string): string {
   let fnv = 0x811c9dc5;
   let sum = 7;

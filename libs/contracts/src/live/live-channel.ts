@@ -1,5 +1,6 @@
 /**
- * `/sockets/live/<channel>` of agent-server: a person's socket into the sandbox, with the proof of its other sockets. Text frames are the channel's JSON messages,
- * binary frames its bytes. The first frame that comes is this one: from then on the channel stands, and what is sent arrives.
+ * `/sockets/live/<channel>` of agent-server: a user's socket into the sandbox, authenticated like its other sockets.
+ * Text frames are the channel's JSON messages, binary frames its bytes. The first frame that comes is this one: from
+ * then on the channel is open.
  */
 export const LIVE_OPEN = { type: 'live-open' } as const;

@@ -18,7 +18,7 @@ const size = { cols: z.int().min(2).max(1000), rows: z.int().min(1).max(500) };
 
 export const LiveShell = z.object({
   id: z.string(),
-  /** Nobody types into the agent's, and its size stays. */
+  /** Read-only for the agent's terminal, whose size is fixed. */
   owner: z.enum(['person', 'agent']),
   title: z.string(),
   ...size,
@@ -27,7 +27,7 @@ export const LiveShell = z.object({
 });
 export type LiveShell = z.infer<typeof LiveShell>;
 
-/** Person → sandbox, on the list. */
+/** User → sandbox, on the list. */
 export const TerminalLiveRequest = z.discriminatedUnion('type', [
   /** Answered by `opened` or `not-opened`. */
   z.object({ type: z.literal('open-shell'), ...size }),
@@ -36,7 +36,7 @@ export const TerminalLiveRequest = z.discriminatedUnion('type', [
 ]);
 export type TerminalLiveRequest = z.infer<typeof TerminalLiveRequest>;
 
-/** Sandbox → person, on the list. */
+/** Sandbox → user, on the list. */
 export const TerminalLiveMessage = z.discriminatedUnion('type', [
   /** All of them: at first, and after each change. */
   z.object({ type: z.literal('shells'), shells: z.array(LiveShell) }),
@@ -45,9 +45,9 @@ export const TerminalLiveMessage = z.discriminatedUnion('type', [
 ]);
 export type TerminalLiveMessage = z.infer<typeof TerminalLiveMessage>;
 
-/** Person → sandbox, on one shell. */
+/** User → sandbox, on one shell. */
 export const ShellLiveRequest = z.discriminatedUnion('type', [
-  /** One size for all who look on: the last to say it sets it. */
+  /** One size for all viewers: the last request sets it. */
   z.object({ type: z.literal('resize'), ...size }),
   /** Ctrl-C to the program in the foreground, also to one that has turned the key off. */
   z.object({ type: z.literal('interrupt') }),
@@ -56,7 +56,7 @@ export const ShellLiveRequest = z.discriminatedUnion('type', [
 ]);
 export type ShellLiveRequest = z.infer<typeof ShellLiveRequest>;
 
-/** Sandbox → person, on one shell. */
+/** Sandbox → user, on one shell. */
 export const ShellLiveMessage = z.discriminatedUnion('type', [
   /** First. Begin with an empty screen; what is kept comes next. `cut`: there was more before that. */
   z.object({ type: z.literal('attached'), shell: LiveShell, cut: z.boolean() }),

@@ -10,11 +10,17 @@ import { DocumentSchemas } from './schemas.js';
 export interface OpenApi {
   /** OpenAPI 3.1. */
   readonly document: Json;
-  /** What the examples lack, a sentence each: one for a request or an answer that has none, or one that its own schema refuses. */
+  /**
+   * Problems of the examples, a sentence each: one for a request or an answer that has none, or one that its own schema
+   * refuses.
+   */
   readonly missing: readonly string[];
 }
 
-/** The document of the REST API, made from the same table that the controllers and the client are. Takes about a hundred milliseconds. */
+/**
+ * The document of the REST API, made from the same table as the controllers and the client. Takes about a hundred
+ * milliseconds.
+ */
 export function openApi(): OpenApi {
   const all = Object.values(operations) as Operation[];
   const schemas = new DocumentSchemas();

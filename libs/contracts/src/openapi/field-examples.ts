@@ -127,7 +127,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   userCode: 'BCDF-GHJK',
   hash: HASH,
 
-  // Ids. `id` alone is that of the person in `{ id, label }`.
+  // Ids. `id` alone is that of a user in `{ id, label }`.
   id: ADA,
   createdBy: 'Ada Lovelace',
   'ModelInfo.id': 'slipway/demo',

@@ -4,7 +4,7 @@ import { Me } from '../orgs.js';
 
 const ME = '/api/v1/me';
 
-/** What a person sees and changes of their own account, in no organization. */
+/** A user's own account, outside of organizations. */
 export const accountOperations = {
   acceptTerms: {
     id: 'me.accept-terms',

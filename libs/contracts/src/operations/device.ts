@@ -3,7 +3,10 @@ import type { Operation } from '../operations.js';
 
 const DEVICE = '/api/v1/device/{userCode}';
 
-/** The person's side of the device flow. The program's side (`/oauth/device/…`) speaks OAuth, forms and its errors, and is no operation. */
+/**
+ * The user's side of the device flow. The program's side (`/oauth/device/…`) speaks OAuth, forms and its errors, and is
+ * not an operation.
+ */
 export const deviceOperations = {
   getDeviceRequest: {
     id: 'device.get',

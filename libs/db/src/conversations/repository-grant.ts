@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { CREDENTIAL_KINDS } from './credential-kinds.js';
 
-/** A repository that somebody may read at a provider, as the provider has just confirmed. */
+/** A repository that a user may read at a provider, as the provider has just confirmed. */
 export interface RepositoryGrant {
   readonly connectionId: string;
   /** `owner/name`, as the host writes it. */

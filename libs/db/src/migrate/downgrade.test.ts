@@ -26,7 +26,7 @@ describe('an older version over a newer database', () => {
     });
     await database.migrate(contracted);
     database.lines.length = 0;
-    // A migration of this version that is not applied yet would be, if it were not looked at first.
+    // A migration of this version that is not applied yet would be, without the check before.
     const older = await database.version('older', { 'app/migrations/29980101000000_pending/migration.sql': 'CREATE TABLE app.pending (id int);' });
     await expect(database.migrate(older)).rejects.toThrow(
       /does not know app\/29990101000001_narrower, after which an older version may not run\. Nothing was changed/,

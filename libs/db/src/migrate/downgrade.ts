@@ -3,8 +3,9 @@ import path from 'node:path';
 import type pg from 'pg';
 
 /**
- * The first line of a migration that an older version can live with: it only adds what nobody has to know of (a table, a nullable column, an index).
- * Everything else is taken for a contraction: whoever does not know it may read or write what is no longer there.
+ * The first line of a migration that an older version can live with: it only adds what older code may ignore (a table,
+ * a nullable column, an index). Every other migration counts as a contraction: older code may read or write what is no
+ * longer there.
  */
 const EXPAND_ONLY = /^-- slipway: expand-only\b/;
 /** What the history says of such a one, in a column that Prisma keeps for its own words of failed migrations. An older version reads it there: it has no file of it. */

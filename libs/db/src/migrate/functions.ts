@@ -49,7 +49,7 @@ export async function applyFunctions(client: pg.Client, schema: Schema, director
 
   await client.query('BEGIN');
   try {
-    // One may name another that comes after it: bodies are looked at when all are there.
+    // One may name another that comes after it: bodies are checked when all exist.
     await client.query('SET LOCAL check_function_bodies = off');
     for (const file of stale) await applyOne(client, schema, file);
     await client.query('SET LOCAL check_function_bodies = on');

@@ -110,7 +110,10 @@ async function ensureRole(client: pg.Client, name: string, password: string | nu
   if (password !== null) await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
 
-/** Whoever may write the history decides what the next upgrade runs. Each time anew: a migration may grant rights on all tables of its schema. */
+/**
+ * Whoever may write the history decides what the next upgrade runs. Revoked each time: a migration may grant rights on
+ * all tables of its schema.
+ */
 const HISTORY_IS_THE_OWNERS = (schema: Schema): string =>
   `REVOKE ALL ON ${schema}._prisma_migrations FROM PUBLIC, slipway_sandbox, slipway_${schema}, slipway_${schema}_system`;
 

@@ -27,7 +27,7 @@ export class AdvisoryLocks {
     private readonly lossOf: (name: LockName) => Error = (name) => new Error(`the lock ${name} was lost with its connection`),
   ) {}
 
-  /** `null` when somebody holds it, this process included. @throws when Postgres does not answer within seconds. */
+  /** `null` when it is held, this process included. @throws when Postgres does not answer within seconds. */
   async tryLock(name: LockName): Promise<HeldLock | null> {
     if (this.held.has(name)) return null;
     const hold = new Hold();

@@ -6,7 +6,10 @@ export interface ListenOptions {
   /** A name of SQL, not escaped. */
   readonly channel: string;
   readonly heard: (payload: string) => void;
-  /** Called each time that it listens, the first one and after every outage. What was notified meanwhile is lost: whoever relies on it looks at everything now. */
+  /**
+   * Called each time that it listens, the first one and after every outage. What was notified meanwhile is lost:
+   * listeners must read the whole state now.
+   */
   readonly opened: (connection: SessionConnection) => void;
   /** Called once for each outage, not for each attempt in it. */
   readonly lost: (error: Error) => void;

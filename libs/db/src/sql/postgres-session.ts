@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Between two looks whether the server still answers. Milliseconds. */
+/** Interval of the liveness checks of the server. Milliseconds. */
 const BEAT_MS = 2_000;
 /** Longest wait for one answer; then the connection is given up. Milliseconds. */
 const ANSWER_MS = 4_000;
@@ -19,8 +19,8 @@ export interface SessionConnection {
   /** Aborted, with the reason, as soon as the connection is gone or silent. Its advisory locks and `LISTEN`s are gone then, or end within seconds. */
   readonly lost: AbortSignal;
   /**
-   * One query at a time, in the order of the calls.
-   * Any failure ends the connection: an answer that did not come may have been a lock that nobody would ever give back.
+   * One query at a time, in the order of the calls. Any failure ends the connection: an answer that did not come may
+   * have been a lock that would never be released.
    */
   query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]>;
 }

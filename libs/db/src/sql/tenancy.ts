@@ -22,7 +22,7 @@ export function createPool(options: {
   applicationName: string;
   /** Longest wait for one answer [10 000]; for a service whose callers wait, less. Milliseconds; a query may have its own, as `query_timeout`. */
   queryTimeoutMs?: number;
-  /** Told once of each connection that breaks; whoever uses it learns it from its query. */
+  /** Called once for each connection that breaks; its user gets the error from the query. */
   onError: (error: Error) => void;
 }): SqlPool {
   const types = new pg.TypeOverrides();
@@ -65,7 +65,7 @@ export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
     for (const [idle, since] of [...idleSince]) {
       if (since >= asked) continue;
       idleSince.delete(idle);
-      // The way in which a pool hears of the end of an idle connection; it gives it to nobody from here on.
+      // How the pool learns that an idle connection ended; it hands it out no more.
       idle.emit('error', new Error('the connection was idle while another one fell silent'));
       idle.connection.stream.destroy();
     }
@@ -135,7 +135,10 @@ async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Pro
   }
 }
 
-/** Postgres' word for a row of somebody else, under row-level security, and for a right that the role has not. The pool says so as the event `denied`. */
+/**
+ * Error code of Postgres for a row of another organization under row-level security, and for a missing grant. The pool
+ * emits it as the event `denied`.
+ */
 const DENIED = '42501';
 
 function isDenied(error: unknown): boolean {

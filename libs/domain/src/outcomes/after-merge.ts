@@ -1,6 +1,8 @@
 import type { ListedCommit } from './reverts.js';
 
-/** After a merge its branch is read once so many days later; what comes after the last of them counts as nobody's edit. Days. */
+/**
+ * After a merge its branch is read once so many days later; what comes after the last of them counts as no edit. Days.
+ */
 export const WATCH_DAYS = [1, 7, 14] as const;
 /** How long after the merge a revert or an edit counts. Days. */
 export const WINDOW_DAYS = 14;
@@ -39,7 +41,8 @@ export interface BranchCommit {
 }
 
 /**
- * Commits of people that stand above the last push of the agent. `null`: unknown, since no push is among them (somebody has rewritten the branch) or they are not all there.
+ * Commits of users that stand above the last push of the agent. `null`: unknown, since no push is among them (the
+ * branch was rewritten) or they are not all there.
  * @param commits of the pull request, the oldest first.
  * @param pushed where our pushes left the branch, in any order.
  */
@@ -56,7 +59,7 @@ export interface AfterFacts {
   readonly found: boolean;
   /** Of the window, 0 to 14. */
   readonly watchedDays: number;
-  /** All that there is was looked at. */
+  /** Everything was read. */
   readonly read: boolean;
   /** Its host is still to be asked. */
   readonly asking: boolean;

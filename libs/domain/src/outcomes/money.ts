@@ -1,6 +1,6 @@
 /** Places of an amount in USD, as the ledger has them: its smallest part is 1e-10. */
 const PLACES = 10;
-/** Of a quotient: nobody is charged it. */
+/** Of a quotient, which is never charged. */
 const QUOTIENT_PLACES = 6;
 
 /** A decimal as whole parts of 1e-10 USD. @throws RangeError for what is no decimal. */

@@ -30,7 +30,7 @@ export function addCalls(conversationId: string, turns: readonly TurnCopy[], cal
   return traceIds;
 }
 
-/** What the log tells of calls: by it a row of the ledger finds its turn and its place in the timeline. */
+/** The log's record of calls: by it a row of the ledger finds its turn and its place in the timeline. */
 class LoggedCalls {
   private readonly byTokens = new Map<string, Array<{ readonly turn: TurnCopy; readonly entry: LoggedEntry }>>();
 
@@ -45,7 +45,7 @@ class LoggedCalls {
     }
   }
 
-  /** The same tokens, told soonest after the call's end. */
+  /** The same tokens, recorded soonest after the call's end. */
   take(call: TraceCall): { readonly turn: TurnCopy; readonly entry: LoggedEntry } | null {
     if (call.status === 'failed') return null;
     const end = Date.parse(call.at) + call.latencyMs;
@@ -93,7 +93,10 @@ function covers(draft: Draft, at: number): boolean {
   return draft.start - SLACK_MS <= at && (draft.end === null || at <= draft.end);
 }
 
-/** @param told what the log has of it: a reader that hangs up once it has the answer is aborted for the gateway, and was answered all the same. */
+/**
+ * @param told the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway, though
+ * it was answered.
+ */
 function chatOfLedger(conversationId: string, call: TraceCall, told: LoggedEntry | null): Draft {
   const start = Date.parse(call.at);
   const failure = call.status === 'ok' || told !== null ? null : (call.errorCode ?? `model.${call.status}`);

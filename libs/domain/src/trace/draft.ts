@@ -22,7 +22,7 @@ export interface CallFigures {
   readonly prompt: number;
   readonly completion: number;
   readonly cached: number;
-  /** Decimal; `null`: nobody knows the price. */
+  /** Decimal; `null`: the price is unknown. */
   readonly cost: string | null;
   readonly firstByteMs: number | null;
   readonly attempts: number;
@@ -40,7 +40,7 @@ export interface TurnDraft {
   readonly agents: Draft[];
   readonly condenses: Draft[];
   readonly subAgents: Draft[];
-  /** Model calls as the log tells of them. */
+  /** Model calls as recorded in the log. */
   readonly logged: Array<{ readonly id: string; readonly seq: number; readonly at: number; readonly call: LoggedCall; used: boolean }>;
 }
 

@@ -1,7 +1,7 @@
 import { quotedMarkdown } from './quoted-markdown.js';
 import type { Answer } from './thread-answers.js';
 
-/** Stands in every comment of ours: a delivery about one is no request (`own-act`), and `find` looks for it. */
+/** Marker in every comment of ours: a delivery about one is no request (`own-act`), and `find` searches for it. */
 export const markOf = (marker: string): string => `slipway:${marker}`;
 
 /** An answer in Markdown as GitHub, GitLab, Gitea and Linear read it. */

@@ -2,7 +2,7 @@ import type { Written } from '../calls/code-host.js';
 import type { ProviderClient } from '../calls/provider-client.js';
 import type { Press, Thread } from '../intent.js';
 
-/** Of the run that an answer is about: `waiting` is for a person, `done` and `failed` end it. */
+/** Of the run that an answer is about: `waiting` is for a user, `done` and `failed` end it. */
 export type AnswerState = 'working' | 'waiting' | 'done' | 'failed';
 
 /** What a comment of ours says. Each provider writes it in its own syntax. */
@@ -10,7 +10,7 @@ export interface Answer {
   readonly state: AnswerState;
   /** Of our own making: plain sentences, without a name of anybody in them. */
   readonly headline: string;
-  /** What the agent said, in Markdown. Hostile: it is shown so that it calls nobody and loads nothing. */
+  /** What the agent said, in Markdown. Hostile: rendered so that it mentions no user and loads nothing. */
   readonly said: string | null;
   readonly links: readonly { readonly label: string; readonly url: string }[];
   /** Where each state is one more message: what the agent has done for this request so far, without any detail of it. */

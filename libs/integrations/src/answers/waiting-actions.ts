@@ -7,7 +7,10 @@ import { INVISIBLE } from '../prompt/shown-text.js';
 export interface WaitingActions {
   /** Literal, bounded, without credentials; unseen characters are spelt out. */
   readonly text: string;
-  /** Nothing of it was cut or put aside. What is not whole is not approved from a thread: nobody has seen what would happen. */
+  /**
+   * Whether the text is complete. An incomplete one cannot be approved from a thread: no user has seen the whole
+   * action.
+   */
   readonly whole: boolean;
   /** Names these actions as they are shown. An answer to anything else has another name. */
   readonly name: string;

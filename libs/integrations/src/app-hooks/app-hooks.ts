@@ -1,6 +1,6 @@
 import type { ProviderClient } from '../calls/provider-client.js';
 
-/** Webhooks of a connection's app at its provider, as they were when they were last looked at. */
+/** Webhooks of a connection's app at its provider, as of the last check. */
 export interface AppHookState {
   readonly ids: readonly string[];
   /** What they are limited to, in the provider's words. */
@@ -18,6 +18,9 @@ export interface AppHooks {
   /** Of the API that takes the connection's token. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly authorization: (token: string) => string;
-  /** Makes what is missing, renews what ends soon, removes what is too many. Repeatable. @param known of the look before. @throws ProviderRefusal */
+  /**
+   * Makes what is missing, renews what ends soon, removes what is too many. Repeatable. @param known of the previous
+   * check. @throws ProviderRefusal
+   */
   readonly keep: (api: ProviderClient, wanted: { readonly url: string; readonly known: AppHookState | null; readonly now: Date }) => Promise<AppHookState>;
 }

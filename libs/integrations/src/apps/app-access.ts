@@ -1,7 +1,7 @@
 import type { ProviderClient } from '../calls/provider-client.js';
 import type { Account, Connect, OAuthApp } from '../linking/account-linking.js';
 
-/** An app that is registered at a provider, with what it proves itself by. Never logged. */
+/** An app that is registered at a provider, with its credentials. Never logged. */
 export interface RegisteredApp extends OAuthApp {
   /** The provider's own, which its deliveries and its acts carry. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface NewApp extends RegisteredApp {
   readonly owner: string;
 }
 
-/** A form that the admin's own browser sends to the provider: nobody but they can register an app there. */
+/** A form that the admin's own browser sends to the provider: only they can register an app there. */
 export interface RegistrationForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export interface HookDelivery {
   readonly installationId: string | null;
 }
 
-/** What a provider tells of its deliveries; the newest first. */
+/** A provider's record of its deliveries; the newest first. */
 export interface HookDeliveries {
   /** @param cursor of the page before; `null`: the first. */
   readonly list: (cursor: string | null) => Promise<{ readonly items: readonly HookDelivery[]; readonly next: string | null }>;
@@ -108,7 +108,7 @@ export interface AppAccess {
   readonly token: (api: ProviderClient, asked: TokenRequest) => Promise<InstallationToken>;
   /** Of the user that the app acts as. @param api with a token of the step `list`. */
   readonly bot: (api: ProviderClient, app: Pick<RegisteredApp, 'slug'>) => Promise<Account>;
-  /** The id of the app whose own authorization it is: proves a private key. */
+  /** Id of the app that the authorization belongs to: verifies a private key. */
   readonly self: (api: ProviderClient) => Promise<string>;
   /** Whether the provider takes the secret for this client. @param api with the value of `authorization` that it is given. */
   readonly takesClient: (client: OAuthApp, api: (authorization: string) => ProviderClient) => Promise<boolean>;
@@ -118,7 +118,7 @@ export interface AppAccess {
   readonly proof: OwnershipProof;
 }
 
-/** How a user proves that an installation is theirs to give. */
+/** How a user proves ownership of an installation. */
 export interface OwnershipProof {
   /** Redeems the code that came with the browser. @returns the user's token. */
   readonly redeem: (

@@ -3,7 +3,7 @@ import type { CredentialSource } from '../credentials/credential.js';
 import { type InstalledApps, isProved } from './installed-apps.js';
 import { INSTALLATION_SECRET } from './stored-apps.queries.js';
 
-/** What is sealed as the credential: which installation was proved. What it is worth is asked of the app each time. */
+/** Stored as the credential: which installation was verified. The app is asked for its rights each time. */
 export const sealedInstallation = (installationId: string): string => JSON.stringify({ installationId });
 
 /** Tokens of installations, each for one repository and what is to be done there. Without a repository it reads their names and nothing else. */

@@ -94,7 +94,10 @@ export class InstalledApps {
     return { installation, repositories, bot };
   }
 
-  /** Asks the provider and writes what it says; one that it does not know any more was uninstalled. False: there is no proved installation. @throws ProviderRefusal */
+  /**
+   * Asks the provider and writes what it says; an unknown one was uninstalled. False: there is no verified
+   * installation. @throws ProviderRefusal
+   */
   async refresh(orgId: string, connectionId: string): Promise<boolean> {
     const opened = await this.open(orgId, connectionId);
     if (opened === null || !isProved(opened.stored)) return false;
@@ -105,7 +108,7 @@ export class InstalledApps {
     });
     await inOrg(this.options.pool, orgId, async (client) => {
       const now = await findApp(client, orgId, connectionId);
-      // Uninstalled or installed anew meanwhile: that is the newer word.
+      // Uninstalled or installed again meanwhile: the newer state wins.
       if (now === null || !isProved(now) || now.installationId !== installationId) return;
       if (facts === null) await noteRemoved(client, orgId, connectionId);
       else await writeFacts(client, orgId, connectionId, facts, this.options.now());
@@ -117,7 +120,7 @@ export class InstalledApps {
 /** The provider takes the app's word for who it is, and knows no such installation of it. */
 class GoneInstallation extends ProviderRefusal {}
 
-/** Whether a user has proved to administer the account of the installation. */
+/** Whether a user verifiably administers the account of the installation. */
 export function isProved(stored: StoredApp): stored is StoredApp & { readonly installationId: string } {
   return stored.installationId !== null && (stored.state === 'installed' || stored.state === 'suspended');
 }

@@ -21,7 +21,7 @@ export interface StoredApp {
 
 /** Kind of `app.integration_secret` that holds an app's own secrets. They are no credential of calls: those need an installation. */
 export const APP_SECRET = 'app';
-/** Kind of the credential that a proved installation is. */
+/** Kind of the credential of a verified installation. */
 export const INSTALLATION_SECRET = 'app-installation';
 
 /** `null`: the connection is not by an app. */
@@ -62,7 +62,9 @@ export interface InstallationFacts {
 const SUSPENDED = 'The installation is suspended at the provider. Whoever administers the account can resume it there.';
 const REMOVED = 'The app was uninstalled at the provider. Install it again, or delete the connection.';
 
-/** Writes what the provider has said of a proved installation, and who we are there: our own acts start nothing. */
+/**
+ * Stores the provider's answer about a verified installation, and our own account there: our own acts start nothing.
+ */
 export async function writeFacts(client: PoolClient, orgId: string, connectionId: string, facts: InstallationFacts, at: Date): Promise<void> {
   const { installation, repositories, bot } = facts;
   const { account } = installation;
@@ -126,7 +128,10 @@ export async function noteRemoved(client: PoolClient, orgId: string, connectionI
 
 const RELEASED = 'The account was given up. Confirm the installation to claim it again, or delete the connection.';
 
-/** An admin gives the account up: it stays installed at the provider, and whoever proves to administer it may claim it. @returns false when there is none to give up. */
+/**
+ * An admin releases the account: it stays installed at the provider, and a verified administrator may claim it.
+ * @returns false when there is none to release.
+ */
 export async function noteReleased(client: PoolClient, orgId: string, connectionId: string): Promise<boolean> {
   const { rowCount } = await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2', [orgId, connectionId]);
   if (rowCount === 0) return false;
@@ -140,7 +145,10 @@ export async function noteReleased(client: PoolClient, orgId: string, connection
   return true;
 }
 
-/** Installed by an owner's approval, which is not yet a proof that whoever asked here administers the account. No-op once it is proved. */
+/**
+ * Installed by an owner's approval, which does not yet prove that the requester here administers the account. No-op
+ * once that is verified.
+ */
 export async function noteApproved(client: PoolClient, orgId: string, connectionId: string, installationId: string): Promise<void> {
   await client.query(
     `UPDATE app.integration_app SET state = 'approved', installation_id = $3 WHERE org_id = $1 AND connection_id = $2 AND state IN ('registered', 'requested', 'removed')`,

@@ -14,7 +14,10 @@ export interface Written {
   readonly url: string | null;
 }
 
-/** What somebody may do in a repository, with the id that the provider has for them: the login may have changed hands. */
+/**
+ * A user's rights in a repository, with the id that the provider has for them: the login may belong to another user by
+ * now.
+ */
 export interface Permission {
   readonly userId: string;
   readonly access: 'admin' | 'write' | 'read' | 'none';
@@ -81,11 +84,11 @@ export interface OwnWork {
 
 export interface OwnWorkList {
   readonly items: readonly OwnWork[];
-  /** There may be more, which was not looked at. */
+  /** There may be more, which was not read. */
   readonly more: boolean;
 }
 
-/** What somebody said of a pull request, in the order in which it was said. */
+/** Review comments on a pull request, in their order. */
 export interface Review {
   readonly userId: string;
   readonly verdict: 'approved' | 'changes-requested' | 'commented';
@@ -114,7 +117,7 @@ export interface Bounded<T> {
   readonly whole: boolean;
 }
 
-/** Where, and in which span, commits are looked for. */
+/** Where, and in which span, commits are searched. */
 export interface CommitSpan {
   readonly branch: string;
   /** Only those that touch this file. */
@@ -181,7 +184,10 @@ export interface ForgeComments {
 /** What is called of a git host. Throws `ProviderRefusal`; nothing is repeated here. A call is one request, or a few where the host has no one request for it. */
 export interface CodeHost {
   permissionOf(repository: FullName, actor: Pick<Actor, 'id' | 'login'>): Promise<Permission>;
-  /** Those of which the credential may ask who has which rights. @param page `null`: the first. @param query part of the name, where the host can look for it; it may answer more. */
+  /**
+   * Repositories whose rights the credential may read. @param page `null`: the first. @param query part of the name,
+   * where the host can search by it; it may answer more.
+   */
   repositories(page: string | null, query?: string): Promise<PageOf<RepositoryListing>>;
   branches(repository: FullName, page: string | null): Promise<PageOf<string>>;
   /** @throws ProviderRefusal `conflict` when there is one of the same branches: `findPullRequest` has it. */
@@ -191,7 +197,10 @@ export interface CodeHost {
   pullRequest(place: Place): Promise<PullRequestState>;
   updatePullRequest(place: Place, change: { readonly title?: string; readonly body?: string }): Promise<PullRequestState>;
   replyToReview(place: Place, commentId: string, body: string): Promise<Written>;
-  /** A line comment of the pull request that holds `marker`: for a `replyToReview` whose outcome is unknown. A few requests; looks at the newest. */
+  /**
+   * A line comment of the pull request that holds `marker`: for a `replyToReview` whose outcome is unknown. A few
+   * requests; reads the newest.
+   */
   findReviewReply(place: Place, marker: string): Promise<Written | null>;
   setStatus(repository: FullName, sha: string, status: CommitStatus): Promise<void>;
   /** Only while the head is `sha`. @throws ProviderRefusal `conflict` when it may not be merged, or has moved on. */
@@ -208,8 +217,10 @@ export interface CodeHost {
   /** What a check of `checks` has written: output, annotations, log. A few requests; `null`: the host gives nothing. Missing where no host keeps logs. */
   checkLog?(repository: FullName, check: CommitCheck): Promise<CheckLog | null>;
   /**
-   * Own open pull requests with conflicts, failed checks or unresolved comments, open issues that are assigned, and default branches whose checks failed. A bounded number of requests.
-   * @param repositories those that a host is looked through for which finds nothing by a person; others may be among what is found. Missing where a host is not asked yet.
+   * Own open pull requests with conflicts, failed checks or unresolved comments, open issues that are assigned, and
+   * default branches whose checks failed. A bounded number of requests.
+   * @param repositories repositories to search at a host without a search by user; others may be among what is found.
+   * Missing where a host is not asked yet.
    */
   ownWork?(account: { readonly id: string; readonly login: string }, repositories: readonly RepositoryListing[]): Promise<OwnWorkList>;
   /** Missing where a host cannot be asked for it. */

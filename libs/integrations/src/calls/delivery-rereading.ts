@@ -5,8 +5,8 @@ import type { ProviderClient } from './provider-client.js';
 export type Reread = { readonly delivery: ReadDelivery } | { readonly unconfirmed: string };
 
 /**
- * How what a delivery says is read anew at its provider, where a signature proves who calls and not what: whoever has one such delivery can put any body behind its
- * signature. Of the body only the ids are believed, to ask for what they name.
+ * Rereads the content of a delivery at its provider, where the signature authenticates the caller but not the body: a
+ * captured signature fits any body. Only the ids of the body are used, to fetch what they name.
  */
 export interface DeliveryRereading {
   /** Names of the provider's signatures that do not cover the body. */

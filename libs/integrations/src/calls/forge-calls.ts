@@ -16,7 +16,7 @@ const MAX_BODY = 65_536;
 const MAX_DESCRIPTION = 140;
 const PAGE = 50;
 const COMMENT_PAGE = 100;
-/** Nobody writes more comments while the outcome of one of ours is unknown. */
+/** No further comment is written while the outcome of one is unknown. */
 const MAX_COMMENT_PAGES = 10;
 
 export type Shared = ForgeComments &

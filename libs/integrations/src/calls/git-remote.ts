@@ -18,7 +18,7 @@ export interface Push {
   /** What the branch must be at, for the push to happen; `null`: it must not be there. */
   readonly from: string | null;
   readonly to: string;
-  /** With every object that the remote may lack. */
+  /** Including every object that the remote may miss. */
   readonly pack: Buffer;
 }
 
@@ -111,7 +111,7 @@ function* pktLines(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** The lines of the report, and the end of what the remote told people. */
+/** The lines of the report, and the end of the remote's messages. */
 function reportOf(answer: Buffer): { report: readonly string[]; said: string } {
   const bands: Record<number, Buffer[]> = { 1: [], 2: [], 3: [] };
   for (const line of pktLines(answer)) bands[line[0] ?? 0]?.push(line.subarray(1));

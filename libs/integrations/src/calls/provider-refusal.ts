@@ -20,7 +20,7 @@ export interface RefusalDetails {
   readonly status: number | null;
   /** Earliest moment to try again, where the provider says one or a limit has its usual one. */
   readonly retryAt: Date | null;
-  /** The call may have had its effect: look for it before repeating. */
+  /** The call may have had its effect: check before repeating. */
   readonly outcomeUnknown: boolean;
 }
 
@@ -41,7 +41,7 @@ export class ProviderRefusal extends Error implements RefusalDetails {
   }
 }
 
-/** A name that no repository of the provider can have: it is there as little as one that the provider does not know, and nobody is asked. */
+/** A name that no repository of the provider can have: treated as missing, without a request. */
 export function noRepository(): ProviderRefusal {
   return new ProviderRefusal('not the name of a repository', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
 }

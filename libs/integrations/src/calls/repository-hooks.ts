@@ -8,9 +8,9 @@ import { ProviderRefusal } from './provider-refusal.js';
 export interface HookSettings {
   readonly url: string;
   readonly secret: string;
-  /** Name of the scheme by which its deliveries are to be proved, of `Provider.signatures`. */
+  /** Name of the signature scheme of its deliveries, of `Provider.signatures`. */
   readonly signature: string;
-  /** What is confidential is delivered too, where the host tells it apart. */
+  /** Confidential items are delivered too, where the host distinguishes them. */
   readonly confidential: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface MadeHook {
   readonly id: string;
   /** As the host writes it. */
   readonly fullName: FullName;
-  /** The scheme that its deliveries have: another than was asked for where the host lacks that one. */
+  /** Scheme of its deliveries: another than requested where the host does not support that one. */
   readonly signature: string;
 }
 

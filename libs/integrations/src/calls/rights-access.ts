@@ -2,7 +2,7 @@ import type { Actor } from '../intent.js';
 import type { FullName, Permission } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
 
-/** How a provider is asked what somebody may do in a repository. */
+/** How a provider is asked for a user's rights in a repository. */
 export interface RightsAccess {
   /** The value of `authorization` for an access token. */
   readonly authorization: (token: string) => string;

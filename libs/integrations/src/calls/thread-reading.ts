@@ -19,7 +19,7 @@ export interface ThreadSaid {
   readonly more: boolean;
 }
 
-/** How the rest of a thread is read, for who works on it. A few requests; throws `ProviderRefusal`. */
+/** Reads the other messages of a thread, as context. A few requests; throws `ProviderRefusal`. */
 export interface ThreadReading {
   /** The value of `authorization` for an access token. */
   readonly authorization: (token: string) => string;

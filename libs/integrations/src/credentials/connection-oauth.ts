@@ -9,7 +9,7 @@ export interface Grant {
   readonly accessToken: string;
   /** `null`: it is not renewed. */
   readonly refreshToken: string | null;
-  /** Seconds; `null`: the access token has no end that the provider tells. */
+  /** Seconds; `null`: the provider gives no expiry. */
   readonly expiresIn: number | null;
   /** `null`: the provider does not say. */
   readonly scopes: readonly string[] | null;

@@ -194,7 +194,7 @@ describe('tokens of a connection that was authorized by OAuth', { timeout: 240_0
     await until('the one call is made', () => provider.calls === 1);
     release.resolve();
     const tokens = new Set((await Promise.all(callers)).map((each) => each?.token));
-    // Those that did not renew may still have got the one that lives for another minute.
+    // Those that did not renew may still get the one that is valid for another minute.
     expect([...tokens].filter((token) => token !== old)).toEqual([provider.present.access]);
     expect((await ask(two[1] as Process, connection))?.token).toBe(provider.present.access);
     expect([provider.calls, provider.mostAtOnce, await stateOf(connection)]).toEqual([1, 1, ['active', null]]);

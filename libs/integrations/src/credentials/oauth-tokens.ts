@@ -3,7 +3,10 @@ import type { OAuthApp } from '../linking/account-linking.js';
 import type { Grant } from './connection-oauth.js';
 
 const MINUTE_MS = 60_000;
-/** A caller renews what ends within this, and the worker, which has nobody waiting, what ends within twice that. Milliseconds; less of a token that lives for less than twenty minutes. */
+/**
+ * A caller renews a token that expires within this; the worker, without a caller waiting, within twice that.
+ * Milliseconds; shorter for a token that lasts less than twenty minutes.
+ */
 const RENEW_BEFORE_MS = 5 * MINUTE_MS;
 
 /** What is sealed of an OAuth authorization. The client is part of it: a refresh token is worth something to the client alone that it was issued to. */
@@ -13,7 +16,7 @@ export const OAuthTokens = z.object({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   issuedAt: z.iso.datetime(),
-  /** `null`: the provider tells none. */
+  /** `null`: the provider gives none. */
   expiresAt: z.iso.datetime().nullable(),
 });
 export type OAuthTokens = z.infer<typeof OAuthTokens>;

@@ -129,7 +129,7 @@ export async function revokeTokens(
 }
 
 async function wantRevocation(client: PoolClient, orgId: string, id: string): Promise<void> {
-  // The sweep of the worker queues it: nobody waits for it.
+  // The worker's sweep queues it: no caller waits.
   await client.query(
     `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'credential-revocation', $3, $4::jsonb, clock_timestamp() - interval '1 hour')
      ON CONFLICT (queue, key) DO NOTHING`,

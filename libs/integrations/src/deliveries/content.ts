@@ -13,7 +13,7 @@ const LINE_END = 0x0a;
 /** Of headers that may carry a credential or who stands between, whatever the provider. */
 const CREDENTIAL = /^(?:cookie|forwarded|via|x-real-ip)$|authorization|token|secret|signature|password|credential|api-?key|x-forwarded/;
 
-/** The headers that are kept: all but what proves the sender. @param scheme whose own header goes, too. */
+/** The headers that are kept: all but authenticating ones. @param scheme whose own header is dropped, too. */
 export function withoutSecrets(headers: Delivery['headers'], scheme: SignatureScheme): Delivery['headers'] {
   const own = 'header' in scheme ? scheme.header : null;
   return Object.fromEntries(Object.entries(headers).filter(([name, value]) => value !== undefined && name !== own && !CREDENTIAL.test(name)));

@@ -28,7 +28,7 @@ export async function writeDecision(client: PoolClient, orgId: string, id: strin
   });
 }
 
-/** An attempt that ended without a decision, for whoever looks at the log. */
+/** An attempt that ended without a decision, for readers of the log. */
 export async function noteAttempt(pool: SqlPool, orgId: string, id: string): Promise<void> {
   await inOrg(pool, orgId, (client) => client.query('UPDATE app.integration_delivery SET attempts = attempts + 1 WHERE org_id = $1 AND id = $2', [orgId, id]));
 }

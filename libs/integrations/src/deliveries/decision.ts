@@ -1,7 +1,7 @@
 import { type DeliveryReason, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
 import type { Intent, Reading } from '../intent.js';
 
-/** Who the actor is here, as of now. `null`: nobody has linked the account. */
+/** The actor's user here, as of now. `null`: the account is not linked. */
 export interface ActorHere {
   readonly userId: string;
   readonly label: string;

@@ -17,7 +17,7 @@ export interface Examined {
   readonly standing: Standing | null;
 }
 
-/** Reads a stored delivery and decides what it may lead to, by what is in the database now. Writes nothing and asks nobody outside. */
+/** Reads a stored delivery and decides its effect by the current database. Writes nothing and makes no request. */
 export async function examine(pool: SqlPool, envelope: Envelope, provider: Provider | undefined, delivery: StoredDelivery): Promise<Examined> {
   if (provider === undefined) return nothing({ kind: 'ignored', reason: 'unreadable', detail: `${delivery.connection.provider} is not known here` });
   return examineAs(pool, provider, delivery, await openDelivery(envelope, provider, delivery));
@@ -74,7 +74,7 @@ function foreignTo({ app }: StoredConnection, provider: Provider, read: ReadDeli
   return account === app.installationId ? null : 'other-installation';
 }
 
-/** What nobody is asked about, because nothing comes of it whatever the provider says. */
+/** Deliveries without an effect whatever the provider says: no request is made. */
 const SILENT: ReadonlySet<string> = new Set(['connection-disabled', 'organization-closing', 'same-deed', 'thread-muted']);
 
 /** Whether a delivery says something that its signature does not cover, so that its provider is to be asked before anything comes of it. */
@@ -83,7 +83,7 @@ export function needsRereading(provider: Provider | undefined, { signature }: St
   return decision.state === 'act' || !SILENT.has(decision.code);
 }
 
-/** A delivery that its provider does not confirm. Nothing of it is believed, not even who is to be told. */
+/** A delivery that its provider does not confirm. Nothing of it is trusted, not even its actor. */
 export function unconfirmed(detail: string): Examined {
   return { reading: { kind: 'ignored', reason: 'unreadable', detail }, decision: { state: 'refused', code: 'not-confirmed', detail }, standing: null };
 }

@@ -10,7 +10,7 @@ const SAID_IN_SESSIONS = ['actor-foreign', 'actor-not-member', 'permission-unkno
 /** Said to who pressed a button of ours. */
 const SAID_TO_PRESSES = ['four-eyes', 'second-factor', 'answer-late'] as const;
 
-/** A refusal that the actor is told of. As it is kept in the row. */
+/** Notice of a refusal to the actor. As stored in the row. */
 export const Notice = z.object({
   code: z.enum(['actor-not-linked', 'actor-not-allowed', 'over-budget', 'no-write-access', ...SAID_TO_PRESSES, ...SAID_IN_SESSIONS]),
   actor: z.object({ id: z.string(), login: z.string() }),

@@ -35,8 +35,9 @@ export async function findWebhookSecret(client: PoolClient, orgId: string, conne
 }
 
 /**
- * The host has no better signature: the connection requires this one from now on. Not after a delivery was proved by the better one, since that would be a downgrade.
- * @returns whether deliveries with it are taken.
+ * The host has no better signature: the connection requires this one from now on. Not after a delivery was verified by
+ * the better one, since that would be a downgrade.
+ * @returns whether deliveries with it are accepted.
  */
 export async function settleSignature(client: PoolClient, orgId: string, connectionId: string, signature: string): Promise<boolean> {
   const { rowCount } = await client.query(

@@ -1,6 +1,6 @@
 import type { ProviderClient } from '../calls/provider-client.js';
 
-/** Who somebody is at a provider. */
+/** A user's identity at a provider. */
 export interface Account {
   /** The provider's own: it stays when the login changes hands. */
   readonly id: string;
@@ -30,14 +30,14 @@ export interface LinkedAt {
 
 /** OAuth 2.0 with an authorization code and PKCE (S256), as one provider has it; one that knows no PKCE ignores it. `baseUrl` is where its pages are, without a slash at its end. */
 export interface AccountLinking {
-  /** The least by which the provider says who somebody is. */
+  /** Minimal scope by which the provider identifies a user. */
   readonly scopes: (baseUrl: string) => readonly string[];
   readonly endpoints: (baseUrl: string) => OAuthEndpoints;
   /** What else the consent page wants to be asked with. */
   readonly asks?: (baseUrl: string) => Readonly<Record<string, string>>;
   /** Of the API that takes the token. */
   readonly apiUrl: (baseUrl: string) => string;
-  /** @param api with the token. @throws ProviderRefusal for somebody of another workspace. */
+  /** @param api with the token. @throws ProviderRefusal for a user of another workspace. */
   readonly whoIs: (api: ProviderClient, at: LinkedAt) => Promise<Account>;
   /** Ends a token before its time. Missing: the provider has no such call. */
   readonly revoke?: (at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string }, connect: Connect) => Promise<void>;

@@ -18,7 +18,10 @@ export interface Addressee {
  */
 export type Address = 'mention' | 'stop' | 'mute' | 'quoted' | 'none';
 
-/** Longest text that is searched, in characters; GitHub's longest comment. What follows is the author's words too, but addresses nobody. */
+/**
+ * Longest text that is searched, in characters; GitHub's longest comment. What follows is the author's words too, but
+ * addresses no agent.
+ */
 const MAX_SEARCHED = 65_536;
 const STOP = new Set(['stop', 'cancel', 'abort', 'halt', 'please stop', 'stop please']);
 const MUTE = new Set(['ignore', 'mute']);

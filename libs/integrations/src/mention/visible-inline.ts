@@ -6,7 +6,7 @@ const URL = /(?:[a-z][a-z0-9+.-]{1,31}:\/\/|www\.|mailto:|xmpp:)\S*/gi;
 const MAIL = /<[^\s<>@]{1,320}@[^\s<>]{1,320}>/g;
 /** Where a link or image leads, with its title; or a reference's. */
 const DESTINATION = /\]\([^()]*(?:\([^()]*\)[^()]*)*\)|\]\[[^[\]]{0,999}\]|^ {0,3}\[[^[\]\n]{1,999}\]:[^\n]*(?:\n[ \t]+["'(][^\n]*)?/gm;
-/** Shown in place of an image, by nobody with eyes. */
+/** Alternative text of an image, invisible to most readers. */
 const IMAGE = /!\[[^[\]]{0,2000}\]/g;
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
@@ -21,7 +21,7 @@ export function visibleProse(stretches: readonly { readonly kind: 'text' | 'html
     const parts = withoutAngles(withoutCode, hidden);
     hidden = parts.hidden;
     if (kind === 'html') return blank(text);
-    // Each is looked for in the whole text, addresses in the source too: what one hides may be a part of another.
+    // Each is searched in the whole text, addresses in the source too: what one hides may be a part of another.
     return [IMAGE, DESTINATION, URL]
       .map((pattern) => parts.text.replace(pattern, blank))
       .reduce(both, both(text.replace(MAIL, blank), text.replace(URL, blank)));
@@ -73,7 +73,7 @@ function blankCode(text: string): string {
   return out + text.slice(done);
 }
 
-/** The first of ascending indexes beyond `index`; never looks at one twice. */
+/** The first of ascending indexes beyond `index`; never visits one twice. */
 function nextAfter(place: { readonly indexes: readonly number[]; at: number } | undefined, index: number): number | undefined {
   if (place === undefined) return undefined;
   while (place.at < place.indexes.length && (place.indexes[place.at] as number) <= index) place.at++;

@@ -12,7 +12,7 @@ type Leaf =
   | { readonly kind: 'fence'; readonly mark: string; readonly length: number }
   | { readonly kind: 'html'; readonly lines: string[]; readonly end: RegExp };
 
-/** Deeper nesting than any person writes: nothing below it is read. */
+/** Deeper nesting than users write: nothing below it is read. */
 const MAX_DEPTH = 24;
 const TAB = 4;
 const BLANK_LINE = /^\s*$/;
@@ -148,7 +148,7 @@ function closesFence(line: string, fence: { readonly mark: string; readonly leng
   return text.length >= fence.length && text === fence.mark.repeat(text.length);
 }
 
-/** The rest of a line within a container that goes on; `null` when the container ends before it. */
+/** The remainder of a line within a container that goes on; `null` when the container ends before it. */
 function continued(container: Container, line: string): string | null {
   if (container.kind === 'quote') {
     const match = /^ {0,3}>( ?)/.exec(line);

@@ -18,7 +18,7 @@ const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,500}(?=@)
 const AUTHORIZATION = /(\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[^\s"']+/gi;
 const MASK = '***';
 
-/** Without what looks like a credential, and without `known` ones. For text that goes to a model or to people. */
+/** Masks what resembles a credential, and `known` ones. For text that a model or users read. */
 export function maskedText(text: string, known: readonly string[] = []): string {
   let masked = text;
   for (const secret of known) if (secret.length >= 6) masked = masked.replaceAll(secret, MASK);

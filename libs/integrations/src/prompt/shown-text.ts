@@ -36,7 +36,7 @@ export function shownText(source: string): ShownText {
       return replacement;
     });
   let text = source.slice(0, MAX_TEXT).toWellFormed().replaceAll(JOINER_PLACE, ' ').replace(EMOJI_JOINER, JOINER_PLACE);
-  // First: they could stand within what is looked for next.
+  // First: they could be part of the next patterns.
   text = cut(text, INVISIBLE, 'invisible-characters', () => '').replaceAll(JOINER_PLACE, '\u200d');
   text = cut(text, COMMENT, 'comment', () => '[comment removed]');
   text = cut(text, UNRENDERED, 'unrendered-element', () => '[element removed]');

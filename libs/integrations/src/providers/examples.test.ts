@@ -143,7 +143,7 @@ describe('examples of GitLab', () => {
     const folders = [path.join(newer.folder, 'testdata/webhooks'), path.join(older.folder, 'testdata/gitlab')];
     const deliveries = folders.flatMap(bodiesOf).map(([, body]) => ({ headers: {}, body }));
     expect(deliveries.length).toBeGreaterThan(60);
-    // `unreadable`: those of old releases, which name no id of the user or project, and so nobody who could be asked for a right.
+    // `unreadable`: those of old releases, which name no id of the user or project, so that no right can be checked.
     expect(readAll(PROVIDERS.gitlab, deliveries)).toEqual({
       'issue.open': ['intent label', 'unreadable'],
       merge_request: ['unreadable'],
@@ -157,7 +157,7 @@ describe('examples of GitLab', () => {
   });
 });
 
-/** By which its events are told apart, where a header does it. */
+/** By which its events are told apart, where a header says it. */
 const HEADERS: Readonly<Partial<Record<string, string>>> = { github: 'x-github-event', gitea: 'x-gitea-event' };
 const EVENTS = [...new Set(github.map(({ headers }) => headers['x-github-event'] as string)), 'pull_request_rejected', '__proto__', 'toString', ''];
 

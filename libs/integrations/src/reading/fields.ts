@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Longest text of a person that is kept. Characters; what is beyond is cut. */
+/** Longest text of a user that is stored. Characters; what is beyond is cut. */
 const MAX_TEXT = 262_144;
 const MAX_NAME = 1_000;
 const MAX_ID = 200;
 const MAX_URL = 4_096;
-/** Of labels, assignees, changes: what is beyond is not looked at. */
+/** Of labels, assignees, changes: those beyond are ignored. */
 const MAX_ITEMS = 500;
 
 /** Own properties alone: a body's `__proto__`, `constructor` or `toString` is data or nothing. Fields that are not named are not read. */
@@ -27,7 +27,7 @@ export const id = z
 /** A login, branch, path: refused when longer. */
 export const name = z.string().min(1).max(MAX_NAME);
 export const title = z.string().transform((value) => value.slice(0, MAX_NAME));
-/** A person's text; `null` and missing are empty. */
+/** A user's text; `null` and missing are empty. */
 export const text = z
   .string()
   .nullish()

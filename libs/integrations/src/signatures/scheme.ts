@@ -8,8 +8,8 @@ export interface SignedTime {
 }
 
 /**
- * How a provider proves that a delivery is its own, as data. `signed` names the bytes in their order: literal text, headers, the raw body;
- * never a string that was decoded or serialised again.
+ * How a provider signs its deliveries, as data. `signed` names the bytes in their order: literal text, headers, the raw
+ * body; never a string that was decoded or serialised again.
  */
 export type SignatureScheme =
   | {
@@ -31,7 +31,10 @@ export type SignatureScheme =
   | { readonly kind: 'basic' }
   /** `Authorization: Bearer` with a JWT of HS256: says who calls, not what the body says, so what it is about is fetched again. */
   | { readonly kind: 'jwt-hs256'; readonly header: string }
-  /** A socket that we opened (`calls/socket-access.ts`): the connection is the proof. Nothing that comes by HTTP is believed. */
+  /**
+   * A socket that we opened (`calls/socket-access.ts`): the connection authenticates it. Deliveries by HTTP are
+   * refused.
+   */
   | { readonly kind: 'socket' };
 
 /** Why a delivery is not believed. For the log alone: the caller learns none of it. */

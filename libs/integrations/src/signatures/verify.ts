@@ -9,14 +9,14 @@ const MOST_SIGNATURES = 8;
 const SHA256_BYTES = 32;
 
 /**
- * Whether a delivery was made by one who knows one of `secrets` (two while they are rotated). Constant in time for each secret, over the raw bytes.
- * A time that stands in the body is not looked at here: the body is read only after this holds (`signedTimeRefusal`).
- * Fails closed: without a secret, and with an empty one, nothing is believed.
+ * Whether a delivery is signed with one of `secrets` (two during a rotation). Constant in time for each secret, over
+ * the raw bytes. A time in the body is not checked here: the body is read only after this holds (`signedTimeRefusal`).
+ * Fails closed: without a secret, and with an empty one, nothing is accepted.
  * @returns null when it holds.
  */
 export function verifySignature(scheme: SignatureScheme, secrets: readonly string[], delivery: Delivery, now: Date): SignatureRefusal | null {
   const usable = secrets.filter((secret) => secret.length > 0);
-  // A socket is its own proof; nothing that comes by HTTP is.
+  // A socket is authenticated already; deliveries by HTTP are not.
   if (scheme.kind === 'socket' || usable.length === 0) return 'no-secret';
   const name = scheme.kind === 'basic' ? 'authorization' : scheme.header;
   const value = delivery.headers[name];

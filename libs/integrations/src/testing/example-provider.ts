@@ -18,7 +18,7 @@ const Body = z.object({
 });
 export type ExampleBody = z.infer<typeof Body>;
 
-/** A provider that is nobody's: it signs in each way that there is, and says plainly what it wants. For tests of what all providers share. */
+/** A made-up provider with every signature scheme and plain errors. For tests of what all providers share. */
 export const exampleProvider: Provider = {
   id: 'example',
   name: 'Example',

@@ -119,7 +119,10 @@ export class ScriptedGitHub {
     return back;
   }
 
-  /** Somebody who may installs the app of an installation page. @returns the installation, and where GitHub sends the browser back to. */
+  /**
+   * An authorized user installs the app from an installation page. @returns the installation, and where GitHub sends
+   * the browser back to.
+   */
   install(installUrl: string, user: ScriptedAccount, account: ScriptedAccount, repositories: string[]): { installation: ScriptedInstallation; back: URL } {
     const app = this.appAt(installUrl);
     const id = this.next();
@@ -134,7 +137,7 @@ export class ScriptedGitHub {
     return this.back(installUrl, this.appAt(installUrl), user, query);
   }
 
-  /** Somebody consents on the page of OAuth. */
+  /** A user consents on the OAuth page. */
   consent(authorizeUrl: string, user: ScriptedAccount): URL {
     const asked = new URL(authorizeUrl).searchParams;
     const redirectUri = asked.get('redirect_uri') ?? '';
@@ -144,7 +147,7 @@ export class ScriptedGitHub {
     return back;
   }
 
-  /** Delivers an event as GitHub signs it; `lost`: nobody answers. @returns the status. */
+  /** Delivers an event as GitHub signs it; `lost`: without an answer. @returns the status. */
   async deliver(appId: number, event: string, body: object, { lost = false, guid = randomUUID() as string } = {}): Promise<number> {
     const app = this.apps.get(appId) as ScriptedApp;
     const installation = (body as { installation?: { id: number } }).installation?.id ?? null;

@@ -19,7 +19,10 @@ interface Asked {
   readonly body: Record<string, unknown>;
 }
 
-/** A vendor's API over real HTTP, as its documentation has it, with what it keeps. It stands for nobody's real answers: none can be had here. */
+/**
+ * A vendor's API over real HTTP, as its documentation has it, with what it keeps. Its answers are made from the
+ * documentation: no real ones are available here.
+ */
 export class ScriptedVendor {
   readonly messages: VendorMessage[] = [];
   readonly reactions: string[] = [];

@@ -14,7 +14,10 @@ const QUERY_TIMEOUT_MS = 10_000;
 /** Longest wait for the answer to a ping. Milliseconds. */
 const PING_MS = 2_000;
 
-/** BullMQ on Postgres: jobs in the schema "bullmq", wake-ups by LISTEN. @throws when the database does not answer, or nobody has run `migrateQueue`. */
+/**
+ * BullMQ on Postgres: jobs in the schema "bullmq", wake-ups by LISTEN. @throws when the database does not answer, or
+ * `migrateQueue` has not run.
+ */
 export async function openPostgresBackend(options: { databaseUrl: string; applicationName: string; logger: Logger }): Promise<BullBackend> {
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -24,7 +27,7 @@ export async function openPostgresBackend(options: { databaseUrl: string; applic
     query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // One that listens to a network that swallows everything is not noticed; BullMQ looks for jobs every five seconds all the same.
+    // A silent network failure of the listener goes unnoticed; BullMQ polls for jobs every five seconds anyway.
     keepAliveInitialDelayMillis: 10_000,
     options: `-c search_path=${QUEUE_SCHEMA}`,
   });

@@ -9,7 +9,10 @@ import { buffer } from 'node:stream/consumers';
  */
 export type S3Fault = 'no-bucket' | 'forbidden' | 'broken' | 'slow' | 'cut' | 'forgets';
 
-/** A bucket over real HTTP, as path-style S3 has it: PUT, GET, DELETE and ListObjectsV2 of small objects, and what goes wrong with them. No signature is looked at. */
+/**
+ * A bucket over real HTTP, as path-style S3 has it: PUT, GET, DELETE and ListObjectsV2 of small objects, and what goes
+ * wrong with them. Signatures are not checked.
+ */
 export class S3LikeServer {
   readonly bucket = 'workspaces';
   readonly objects = new Map<string, Buffer>();

@@ -16,7 +16,7 @@ interface FarmedSandbox {
   note: string | null;
 }
 
-/** One sandbox as `/backend/` tells of it. */
+/** One sandbox as `/backend/` reports it. */
 export interface FarmedState {
   readonly name: string;
   readonly uid: string;
@@ -33,8 +33,9 @@ export type FarmEvent =
   | { readonly kind: 'refused'; readonly name: string; readonly status: number };
 
 /**
- * One HTTP server that plays any number of sandboxes: `/backend/…` is what a cluster's API would be, `/sandboxes/<name>/api/init` is each sandbox's agent-server.
- * It lives outside the runtime-api under test, so sandboxes survive that one's death. No work runs in them.
+ * One HTTP server that plays any number of sandboxes: `/backend/…` is what a cluster's API would be,
+ * `/sandboxes/<name>/api/init` is each sandbox's agent-server. It runs outside the runtime-api under test, so sandboxes
+ * survive that one's death. No work runs in them.
  */
 export class SandboxFarm {
   readonly history: FarmEvent[] = [];
@@ -64,7 +65,8 @@ export class SandboxFarm {
 
   /**
    * @param publicKey SPKI DER, base64.
-   * @param portEach every sandbox listens on a port of its own, as in life: a connection to one is of no use for another.
+   * @param portEach every sandbox listens on a port of its own, as in reality: a connection to one is of no use for
+   * another.
    */
   constructor(
     private readonly publicKey: string,

@@ -5,8 +5,9 @@ import { serveJson } from './http.js';
 import { Latch } from './latch.js';
 
 /**
- * A small real sandbox for the process backend's tests: `node test-server.js agent-server|action-server`, configured as the real ones are.
- * Both answer `/alive`; agent-server keeps the activation latch; action-server tells its environment and starts daemons on request.
+ * A small real sandbox for the process backend's tests: `node test-server.js agent-server|action-server`, configured as
+ * the real ones are. Both answer `/alive`; agent-server keeps the activation latch; action-server returns its
+ * environment and starts daemons on request.
  */
 const role = process.argv[2] ?? '';
 const variable = (name: string): string => process.env[name] ?? '';

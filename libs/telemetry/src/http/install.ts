@@ -35,7 +35,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 /** Longest that `/ready` waits for its checks. Milliseconds; below a kubelet's usual probe timeout. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** Answers to a proxy on this machine go to somebody elsewhere, so they count as remote. */
+/** Answers to a proxy on this machine go elsewhere, so they count as remote. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'via'] as const;
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 

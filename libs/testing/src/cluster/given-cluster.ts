@@ -32,9 +32,8 @@ export async function findRealNode(ask: (args: readonly string[]) => Promise<str
 }
 
 /**
- * A cluster that somebody else runs: it is only asked, nothing in it is broken, and it is left as it is.
- *
- * @throws ClusterUnavailable without `kubectl`; Error when it does not answer.
+ * A foreign cluster: it is only read, nothing in it is broken, and it is left as it is. ¶ ¶@throws ClusterUnavailable
+ * without `kubectl`; Error when it does not answer.
  */
 export async function openGivenCluster(kubeconfig: string): Promise<TestCluster> {
   const program = findProgram('kubectl');

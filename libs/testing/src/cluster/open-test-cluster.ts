@@ -62,7 +62,7 @@ export async function echoArchive(): Promise<string> {
   return path.join(await buildPrograms(() => {}), 'echo.tar');
 }
 
-/** What running a built cluster lacks. */
+/** What running a built cluster misses. */
 async function missingForRunning(): Promise<string | null> {
   if (process.platform !== 'linux') return `one of its own needs Linux, and this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'one of its own needs root';

@@ -8,7 +8,7 @@ import { GITEA_MODULE, giteaVersion, moduleFolder, programsFolder } from './gite
 
 /** As its go.mod says. */
 const OLDEST_GO = [1, 26, 4] as const;
-/** Read while it runs: without them compiled in, it looks for them in a folder. */
+/** Read while it runs: without them compiled in, it reads them from a folder. */
 const READ_WHILE_RUNNING = ['options', 'public', 'templates'];
 
 /** No Gitea can be had on this machine. The message is one sentence that says what is missing and what to do. */
@@ -16,7 +16,7 @@ export class GiteaUnavailable extends Error {
   override readonly name = 'GiteaUnavailable';
 }
 
-/** What `prepareGitea` lacks, as one sentence; `null` when it is built or can be. */
+/** What `prepareGitea` misses, as one sentence; `null` when it is built or can be. */
 export async function missingForGitea(): Promise<string | null> {
   if (process.platform === 'win32') return 'Gitea is started here on Linux and macOS only.';
   if (existsSync(await programsFolder())) return null;

@@ -15,14 +15,14 @@ export interface GiteaOAuth2Application {
 
 export interface NewRepository {
   readonly name: string;
-  /** An organization [the person]. */
+  /** An organization [the user]. */
   readonly owner?: string;
   readonly private?: boolean;
   /** Path → text, in its first commit on `main`. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Somebody with an account, acting by a token. */
+/** A user with an account, acting by a token. */
 export class GiteaPerson {
   private readonly api: GiteaApi;
 
@@ -41,7 +41,7 @@ export class GiteaPerson {
     return new GiteaPerson(url, login, password, await createToken(url, login, password, `slipway-${Date.now()}`, scopes));
   }
 
-  /** As `GiteaApi.call`, with the person's token. */
+  /** As `GiteaApi.call`, with the user's token. */
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     return this.api.call(method, path, body);
   }
@@ -55,13 +55,13 @@ export class GiteaPerson {
     return createToken(this.url, this.login, this.password, name, scopes);
   }
 
-  /** For admins. @returns the new person, with a token for everything. */
+  /** For admins. @returns the new user, with a token for everything. */
   async createUser(login: string, password = `${login}-password`): Promise<GiteaPerson> {
     await this.call('POST', '/admin/users', { username: login, email: `${login}@example.test`, password, must_change_password: false });
     return GiteaPerson.signIn(this.url, login, password);
   }
 
-  /** The person owns it. */
+  /** The user owns it. */
   createOrganization(name: string): Promise<{ readonly id: number }> {
     return this.call('POST', '/orgs', { username: name, visibility: 'public' });
   }
@@ -75,12 +75,12 @@ export class GiteaPerson {
     return repository;
   }
 
-  /** One that is there already, seen with this person's rights. */
+  /** One that is there already, seen with this user's rights. */
   repository(owner: string, name: string): GiteaRepository {
     return new GiteaRepository(this.api, owner, name);
   }
 
-  /** Where `git` finds a repository, with the person's name and token in it. */
+  /** Where `git` finds a repository, with the user's name and token in it. */
   cloneUrl({ owner, name }: { readonly owner: string; readonly name: string }): string {
     const url = new URL(`${this.url}/${owner}/${name}.git`);
     [url.username, url.password] = [this.login, this.token];

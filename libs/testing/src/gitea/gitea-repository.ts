@@ -33,7 +33,7 @@ export interface NewReview {
 
 export type StatusState = 'pending' | 'success' | 'error' | 'failure' | 'warning';
 
-/** What a webhook sends unless told otherwise: everything that an integration follows. */
+/** Default events of a webhook: everything that an integration follows. */
 const WEBHOOK_EVENTS = [
   'push',
   'issues',
@@ -106,7 +106,7 @@ export class GiteaRepository {
     return this.call('POST', '/hooks', { type: 'gitea', active: true, events: hook.events ?? WEBHOOK_EVENTS, config });
   }
 
-  /** Nobody pushes to it any more, admins neither. @param rule Gitea's own fields beside that, such as `required_approvals`. */
+  /** Refuses every push, of admins too. @param rule Gitea's own fields beside that, such as `required_approvals`. */
   protectBranch(branch: string, rule: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     return this.call('POST', '/branch_protections', { rule_name: branch, enable_push: false, ...rule });
   }

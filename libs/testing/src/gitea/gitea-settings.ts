@@ -21,8 +21,8 @@ interface GiteaSecrets {
 }
 
 /**
- * Writes `home/app.ini` anew: a port, and what this version wants, may differ from start to start. Nothing in it reaches beyond this machine: no mail, no pictures from
- * elsewhere, no look for a newer version; webhooks go to loopback only.
+ * Rewrites `home/app.ini`: a port, and what this version wants, may differ from start to start. Nothing in it reaches
+ * beyond this machine: no mail, no pictures from elsewhere, no check for a newer version; webhooks go to loopback only.
  * @returns the file.
  */
 export async function writeGiteaSettings(place: GiteaPlace): Promise<string> {
@@ -70,7 +70,7 @@ function settings({ home, programs, port }: GiteaPlace, secrets: GiteaSecrets): 
     openid: { ENABLE_OPENID_SIGNIN: false, ENABLE_OPENID_SIGNUP: false },
     repository: { ROOT: path.join(home, 'repositories'), DEFAULT_BRANCH: 'main' },
     webhook: { DELIVER_TIMEOUT: 10 },
-    // Issues are looked for in the database: an index of its own would be built at every first start.
+    // Issues are searched in the database: an index of its own would be built at every first start.
     indexer: { ISSUE_INDEXER_TYPE: 'db', REPO_INDEXER_ENABLED: false },
     actions: { ENABLED: false },
     packages: { ENABLED: false },

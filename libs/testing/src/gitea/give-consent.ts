@@ -5,8 +5,9 @@ import type { GiteaPerson } from './gitea-person.js';
 const REPEATED = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce'];
 
 /**
- * A person signs in to Gitea in a browser, and lets an OAuth2 application act for them.
- * @param asked address at `/login/oauth/authorize`. @returns where Gitea sends the browser with the code, which nobody has opened yet.
+ * A user signs in to Gitea in a browser, and lets an OAuth2 application act for them.
+ * @param asked address at `/login/oauth/authorize`. @returns where Gitea sends the browser with the code, not opened
+ * yet.
  * @throws Error that shows the page where it stopped.
  */
 export async function giveConsent(person: GiteaPerson, asked: string | URL): Promise<URL> {

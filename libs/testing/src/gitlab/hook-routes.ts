@@ -33,7 +33,7 @@ export const hookRoutes: readonly Route[] = [
     at: 'POST /hooks',
     level: 40,
     answer: (call) => {
-      // Unless told otherwise, GitLab sends pushes.
+      // GitLab sends pushes by default.
       const hook: GitLabHook = {
         ...{
           id: call.gitlab.nextId(),

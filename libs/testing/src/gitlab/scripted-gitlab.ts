@@ -146,7 +146,7 @@ export class ScriptedGitLab {
     this.sending.send(project, mergeRequestEvent(this.url, project, merge, by, { action: 'approved' }));
   }
 
-  /** As CI or somebody's program says it. */
+  /** As CI or a user's program reports it. */
   status(
     project: GitLabProject,
     sha: string,

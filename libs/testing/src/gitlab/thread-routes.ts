@@ -15,7 +15,7 @@ const both = (at: string, answer: (call: ProjectCall, on: GitLabThread) => Route
     at: at.replace('THREAD', `${kind}/*`),
     answer: (call) => {
       const on = call.project.threads.find((each) => each.kind === kind && String(each.iid) === call.parts[0]);
-      // GitLab tells of what is confidential to members alone.
+      // GitLab shows confidential items to members only.
       const hidden = on?.confidential === true && (call.project.members.get(call.by.id) ?? 0) < 20;
       return on === undefined || hidden ? missing(kind) : answer(call, on);
     },

@@ -28,17 +28,16 @@ export interface OpenHelmOptions {
 const folder = (): string =>
   path.join(process.env['SLIPWAY_HELM_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/helm'), `${HELM_VERSION}-unittest-${HELM_UNITTEST_VERSION}`);
 
-/** What `openHelm` lacks, as one sentence; `null` when it can be tried, or is built. */
+/** What `openHelm` misses, as one sentence; `null` when it can be tried, or is built. */
 export function missingForHelm(): string | null {
   if (existsSync(folder()) || findGo() !== null) return null;
   return 'Helm is built from its Go modules, which needs Go 1.26 on the PATH, and there is none.';
 }
 
 /**
- * Helm and helm-unittest, built from Go modules where they are not yet: about five minutes on two cores, nothing when they are there. Two builders at once make them once; a
- * build that fails leaves no folder that looks whole.
- *
- * @throws HelmUnavailable without Go; Error with the compiler's last words when it fails.
+ * Helm and helm-unittest, built from Go modules where they are not yet: about five minutes on two cores, nothing when
+ * they are there. Two builders at once make them once; a build that fails leaves no folder that seems complete. ¶
+ * ¶@throws HelmUnavailable without Go; Error with the compiler's last words when it fails.
  */
 export async function openHelm({ say = () => {}, signal }: OpenHelmOptions = {}): Promise<Helm> {
   const place = folder();

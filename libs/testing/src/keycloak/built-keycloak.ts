@@ -27,7 +27,7 @@ export interface BuiltKeycloak {
 const place = (): string =>
   path.join(process.env['SLIPWAY_KEYCLOAK_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/keycloak'), `${KEYCLOAK_VERSION}-${BUILD}`);
 
-/** What `buildKeycloak` lacks, as one sentence; `null` when it can be tried, or is built. */
+/** What `buildKeycloak` misses, as one sentence; `null` when it can be tried, or is built. */
 function missingForKeycloak(): string | null {
   if (findJava(OLDEST_JAVA) === null)
     return `Keycloak runs on Java ${OLDEST_JAVA} or newer, and none is in JAVA_HOME or on the PATH: apt-get install openjdk-17-jre-headless.`;
@@ -36,10 +36,10 @@ function missingForKeycloak(): string | null {
 }
 
 /**
- * Keycloak's distribution as Maven Central has it (checked against its hash by Maven, through whatever mirror Maven is told of), made ready for Postgres:
- * 170 MB and half a minute of CPU, nothing when it is there. Two builders at once make it once; one that is killed leaves no folder that looks whole.
- *
- * @throws KeycloakUnavailable when Java or Maven is missing, or the download fails.
+ * Keycloak's distribution as Maven Central has it (checked against its hash by Maven, through Maven's configured
+ * mirror), made ready for Postgres: 170 MB and half a minute of CPU, nothing when it is there. Two builders at once
+ * make it once; one that is killed leaves no folder that seems complete. ¶ ¶@throws KeycloakUnavailable when Java or
+ * Maven is missing, or the download fails.
  */
 export async function buildKeycloak(say: (line: string) => void, signal?: AbortSignal): Promise<BuiltKeycloak> {
   const missing = missingForKeycloak();

@@ -22,7 +22,7 @@ export function findJava(oldest: number): Java | null {
   return found.sort((a, b) => b.version - a.version)[0] ?? null;
 }
 
-/** `…/bin/java` of a folder of the PATH is often a link to where Java lives. */
+/** `…/bin/java` of a folder of the PATH is often a link to Java's own folder. */
 function homeOf(folder: string): string | undefined {
   const program = path.join(folder, 'java');
   return folder !== '' && existsSync(program) ? path.dirname(path.dirname(realpathSync(program))) : undefined;

@@ -34,7 +34,7 @@ export class KeycloakAdmin {
     return other;
   }
 
-  /** A person with a password and a proved e-mail address. @returns their id. */
+  /** A user with a password and a verified e-mail address. @returns their id. */
   createPerson(person: { username: string; email: string; password: string; firstName: string; lastName: string }): Promise<string> {
     const { password, ...rest } = person;
     return this.call('POST', '/users', { ...rest, enabled: true, emailVerified: true, credentials: [{ type: 'password', value: password, temporary: false }] });

@@ -15,7 +15,9 @@ export interface OpenKeycloakOptions {
   readonly realm: Readonly<Record<string, unknown>> & { readonly realm: string };
   /** Given when other addresses of the realm hold it; a free one by default. */
   readonly port?: number;
-  /** Where browsers and apps find it, behind what ends TLS and tells so by X-Forwarded-* [itself, at localhost]. Without a path. */
+  /**
+   * Where browsers and apps find it, behind a TLS proxy that sets X-Forwarded-* [itself, at localhost]. Without a path.
+   */
   readonly publicUrl?: string;
   /** A folder of themes, a folder each. */
   readonly themes?: string;
@@ -27,7 +29,10 @@ export interface OpenKeycloakOptions {
 const START_MS = 240_000;
 /** How long it may take to end by itself. Milliseconds. */
 const STOP_MS = 20_000;
-/** Compiled quickly rather than well: it lives a minute. An empty database then costs 2 s more than a full one, so none is kept for next time. */
+/**
+ * Compiled quickly rather than well: it runs for a minute. An empty database then costs 2 s more than a full one, so
+ * none is kept for next time.
+ */
 const JVM = [
   '-Xms64m',
   '-Xmx512m',

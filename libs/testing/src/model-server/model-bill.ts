@@ -29,7 +29,7 @@ export interface Work {
   readonly promptTokens?: number;
   readonly cachedTokens?: number;
   readonly writtenTokens?: number;
-  /** Shown to nobody and billed as output. */
+  /** Not shown, and billed as output. */
   readonly hiddenTokens?: number;
   /** Of the text for one token. 4 when absent; 1 is a dense script. UTF-16 code units. */
   readonly charactersPerToken?: number;
@@ -146,7 +146,7 @@ function billed(request: ModelRequest, turn: BilledTurn, model: BilledModel): { 
   };
 }
 
-/** The limits of the three dialects; the smallest counts where there are two. */
+/** The limits of the three wire formats; the smallest counts where there are two. */
 function limitOf(body: ModelRequest['body'], known: string | undefined): number | null {
   const names = known === undefined ? ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] : [known];
   const limits = names.flatMap((name) => (typeof body[name] === 'number' ? [body[name]] : []));

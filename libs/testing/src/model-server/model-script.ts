@@ -104,8 +104,8 @@ export interface ModelRequestMessage {
 export type ModelScript = readonly ModelTurn[] | ((request: ModelRequest) => ModelTurn | Promise<ModelTurn>);
 
 /**
- * Turn n for a request that already holds n answers of the model since the last message of the person: right for many conversations at
- * once and for a request that is repeated. After the last turn it answers the last one again.
+ * Turn n for a request that already holds n answers of the model since the last message of the user: right for many
+ * conversations at once and for a request that is repeated. After the last turn it answers the last one again.
  */
 export function byAnswersSoFar(turns: readonly ModelTurn[]): (request: ModelRequest) => ModelTurn {
   return (request) => {

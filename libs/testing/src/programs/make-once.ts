@@ -12,7 +12,10 @@ export interface MakeOnce {
   readonly make: (making: string) => Promise<void>;
 }
 
-/** A folder that is made where it is not yet: two processes at once make it once, and one that fails or is killed leaves none that looks whole. */
+/**
+ * A folder that is made where it is not yet: two processes at once make it once, and one that fails or is killed leaves
+ * none that seems complete.
+ */
 export async function makeOnce(folder: string, { what, say, signal, make }: MakeOnce): Promise<void> {
   if (existsSync(folder)) return;
   const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`${what}: process ${pid} is making it; waiting for it`), signal);

@@ -80,7 +80,7 @@ function ofPyenv(): string[] {
     .map((found) => path.join(versions, found));
 }
 
-/** The first that is new enough, in the order in which a person would expect it. */
+/** The first that is new enough, in the order in which a user would expect it. */
 async function findPython(oldest: readonly [number, number]): Promise<string | null> {
   for (const name of ['python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3', ...ofPyenv()]) {
     const { code, output } = await run(name, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2])'], { timeoutMs: 20_000 });

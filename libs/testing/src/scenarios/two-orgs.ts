@@ -40,10 +40,9 @@ const uuidOf = (text: string): string =>
   `(SELECT (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7' || substr(h, 14, 3) || '-8' || substr(h, 18, 3) || '-' || substr(h, 21, 12))::uuid FROM md5(${text}) h)`;
 
 /**
- * Two companies with five members each, every one with a personal organization of their own, and conversations that are at rest, each with a log that can be read.
- * Nothing of it wants a sandbox. Takes well under a second for the default size: rows are made by the database.
- *
- * @param owner connected as the owner of the tables, on an empty database.
+ * Two companies with five members each, every one with a personal organization of their own, and idle conversations,
+ * each with a log that can be read. None of them needs a sandbox. Takes well under a second for the default size: rows
+ * are made by the database. ¶ ¶@param owner connected as the owner of the tables, on an empty database.
  * @param options.conversations of both together [1,000]; `events` of each [6, at least 1].
  */
 export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conversations?: number; events?: number } = {}): Promise<TwoOrgs> {

@@ -26,7 +26,7 @@ import { giteaOwnWork } from './own-work.js';
 /** Gitea's own longest page, unless its administrator changed it. */
 const PAGE = 50;
 const DRAFT = 'WIP: ';
-/** Of reviews, and of those whose line comments are looked at: each costs a request. */
+/** Of reviews, and of those whose line comments are read: each costs a request. */
 const MAX_REVIEW_PAGES = 4;
 const MAX_REVIEWS = 40;
 const reviewed = fields({ id, comments_count: z.number().nullish().catch(null) });
@@ -45,7 +45,8 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
     pullRequest,
     checkLog: (repository, check) => giteaCheckLog(client, repository, check),
     ownWork: (account, repositories) => giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),
-    // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
+    // Not `/user/repos`, which wants a token for users as well. It shows rights of others to administrators of the
+    // repository only.
     repositories: async (asked, query) => {
       const page = pageNumber(asked);
       const path = `/repos/search?sort=alpha&limit=${PAGE}&page=${page}${query === undefined ? '' : `&q=${part(query)}`}`;
@@ -110,7 +111,7 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
       try {
         await client.call({ method: 'POST', path: `${repo(repository)}/pulls/${number}/merge`, body, answer: z.unknown() });
       } catch (error) {
-        // It still looks for conflicts.
+        // It is still checking for conflicts.
         if (error instanceof ProviderRefusal && error.kind === 'conflict' && /try again later/i.test(error.message))
           throw new ProviderRefusal(error.message, { ...error, kind: 'unavailable' }, { cause: error });
         throw error;
@@ -119,7 +120,7 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
   };
 }
 
-/** Gitea says of a draft, and of one that it still looks at, that it cannot be merged. */
+/** Gitea says of a draft, and of one still being checked, that it cannot be merged. */
 function conflictsOf(pull: PullRequestState): PullRequestState {
   const draft = pull.draft || pull.title.startsWith(DRAFT);
   return { ...pull, draft, mergeable: draft && pull.mergeable === false ? null : pull.mergeable };

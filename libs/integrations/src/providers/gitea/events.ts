@@ -133,7 +133,7 @@ const workflowRun = reads(
   },
 );
 
-/** By `X-Gitea-Event`, which groups what `X-Gitea-Event-Type` tells apart. */
+/** By `X-Gitea-Event`, which groups what `X-Gitea-Event-Type` separates. */
 export const GITEA_EVENTS: Readonly<Record<string, EventReader>> = {
   issues,
   issue_comment: issueComment,

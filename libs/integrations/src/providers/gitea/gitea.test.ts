@@ -118,7 +118,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
         ({ access }) => access,
         (error: { kind: string }) => error.kind,
       );
-    // Gitea tells a right of others to administrators alone: then it is no right.
+    // Gitea shows rights of others to administrators only: then it is no right.
     expect(['read', 'forbidden']).toContain(await of((await eve.self()).login));
     expect(await of('nobody')).not.toBe('write');
     expect((await calls.repositories(null)).items).toEqual([]);

@@ -7,7 +7,7 @@ import { user } from '../../reading/forge.js';
 
 /** Open pull requests and issues of one repository. */
 const PAGE = 20;
-/** Pull requests of one repository that are looked into: each costs a few requests. */
+/** Pull requests of one repository that are read: each costs a few requests. */
 const MAX_PULLS = 4;
 /** Reviews of a pull request whose line comments are read, the newest. */
 const MAX_REVIEWS = 4;
@@ -17,7 +17,7 @@ const item = fields({ number: z.number().int().positive(), title, body: text, ht
 const review = fields({ id: z.number().int(), comments_count: z.number().nullish().catch(null) });
 const line = fields({ resolver: maybe(user) });
 
-/** Gitea finds nothing by a person over all repositories, so these are looked through. @throws ProviderRefusal */
+/** Gitea has no search by user over all repositories, so these are listed. @throws ProviderRefusal */
 export async function giteaOwnWork(
   client: ProviderClient,
   host: Pick<CodeHost, 'pullRequest' | 'checks'>,

@@ -5,7 +5,10 @@ const BEFORE_S = 60;
 /** GitHub takes no more than ten minutes from its own now; a minute less, since clocks differ. Seconds. */
 const AFTER_S = 540;
 
-/** What the app proves itself by: a JWT (RS256) that holds for nine minutes. @param privateKey PEM, PKCS#1 as GitHub gives it, or PKCS#8. */
+/**
+ * Credential of the app: a JWT (RS256), valid for nine minutes. @param privateKey PEM, PKCS#1 as GitHub gives it, or
+ * PKCS#8.
+ */
 export function appJwt({ clientId, privateKey }: { readonly clientId: string; readonly privateKey: string }, now: Date): string {
   const at = Math.floor(now.getTime() / 1000);
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

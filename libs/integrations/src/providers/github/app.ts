@@ -69,7 +69,7 @@ function manifestOf({ name: appName, homeUrl, deliveriesUrl, registeredUrl, call
     hook_attributes: { url: deliveriesUrl, active: true },
     redirect_url: registeredUrl,
     callback_urls: callbackUrls,
-    // Nobody but the owner can install it: it belongs to one organization here.
+    // Only the owner can install it: it belongs to one organization here.
     public: false,
     request_oauth_on_install: true,
     setup_on_update: false,

@@ -66,7 +66,7 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       const page = pageNumber(asked);
       const listed = await repositories(client, page);
       const { next } = pageOf(listed, page, PAGE);
-      // It tells rights of others to who may write alone.
+      // It shows rights of others only to users with write access.
       return { items: listed.filter(({ permissions }) => permissions?.push !== false).map(repositoryOf), next };
     },
     branches: async (repository, asked) => {

@@ -52,7 +52,7 @@ const pullRequests = reads(
       case 'assigned':
         return body.assignee === null ? ignored('unreadable', 'assignee') : assigned(deed, body.assignee.id);
       case 'review_requested':
-        // Of a team, when it names no person.
+        // Of a team, when it names no user.
         return body.requested_reviewer === null ? ignored('no-trigger') : assigned(deed, body.requested_reviewer.id);
       case 'opened':
         return opened(deed);

@@ -43,7 +43,7 @@ export const github: Provider = {
   maxBytes: 25 * 1024 * 1024,
   form: true,
   tenant: { account: ({ body }) => idAt(body, 'installation', 'id') },
-  // The same when a person redelivers it.
+  // The same when a user redelivers it.
   deliveryId: (delivery) => headerOf(delivery, 'x-github-delivery') ?? null,
   eventName: (delivery) => [headerName(delivery, 'x-github-event') ?? 'unknown', plainName(own(delivery.body, 'action'))].filter(Boolean).join('.'),
   read: (delivery, context) => {

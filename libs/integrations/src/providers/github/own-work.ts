@@ -6,9 +6,9 @@ import { graphql } from './graphql.js';
 
 /** Of pull requests and of issues. */
 const MAX_FOUND = 30;
-/** Threads of one pull request that are looked at. */
+/** Threads read of one pull request. */
 const MAX_THREADS = 50;
-/** Repositories whose default branch is looked at. */
+/** Repositories whose default branch is checked. */
 const MAX_BRANCHES = 10;
 
 const QUERY = `query($pulls: String!, $issues: String!) {
@@ -37,7 +37,7 @@ const found = fields({
 const branch = maybe(fields({ nameWithOwner: name, url, defaultBranchRef: maybe(fields({ name, target: maybe(fields({ statusCheckRollup: rollup })) })) }));
 const FAILED = new Set(['FAILURE', 'ERROR']);
 
-/** By two queries: GitHub finds what is somebody's, wherever the token reaches. @throws ProviderRefusal */
+/** Two queries: GitHub searches by user, wherever the token reaches. @throws ProviderRefusal */
 export async function githubOwnWork(
   client: ProviderClient,
   { login }: { readonly login: string },

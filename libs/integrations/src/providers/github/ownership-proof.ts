@@ -7,12 +7,12 @@ import { fields, id, list, name } from '../../reading/fields.js';
 import { installation, installationOf } from './installation.js';
 
 const PAGE = 100;
-/** Installations of one app that one person sees. Pages. */
+/** Installations of one app that a user sees. Pages. */
 const MAX_PAGES = 5;
 
 const membership = fields({ state: name, role: name, organization: fields({ id }) });
 
-/** By the person's own token: what a query of a browser says of an installation is a claim. */
+/** By the user's own token: a browser's query alone proves nothing about an installation. */
 export function ownershipProof({ endpoints, whoIs, revoke }: AccountLinking): OwnershipProof {
   return {
     redeem: ({ baseUrl, app, code, redirectUri, verifier }, connect) =>

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { EnteredTokens } from '../../provider.js';
 
-/** GitHub tells of a token in the headers of any answer. Fine-grained tokens have permissions instead of scopes, and tell none. */
+/**
+ * GitHub reports a token's scopes in the headers of any answer. Fine-grained tokens have permissions instead, and
+ * report none.
+ */
 export const githubTokens: EnteredTokens = {
   scopes: ['repo'],
   inspect: async (api) => {

@@ -17,7 +17,7 @@ const member = fields({ id, access_level: z.number().int(), state: name });
 const DEVELOPER = 30;
 const MAINTAINER = 40;
 const PAGE = 100;
-/** Nobody writes more notes while the outcome of one of ours is unknown. */
+/** No further note is written while the outcome of one is unknown. */
 const MAX_PAGES = 10;
 
 /** @param client below `/api/v4`. */

@@ -4,7 +4,7 @@ import type { ProviderClient } from '../../calls/provider-client.js';
 import { part, project } from './paths.js';
 
 /** Where a section begins and ends, for GitLab's own pages. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what terminals are told
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences
 const SECTION = /section_(?:start|end):\d{1,20}:[\w.\-[\]=,]{0,400}\r?(?:\u001b\[0K)?/g;
 
 /** Of the status of a job of a pipeline, which has the job's id: its trace. What another system reported has none. */

@@ -24,7 +24,7 @@ const listed = fields({ id, path_with_namespace: name, default_branch: maybe(nam
 const status = fields({ id: z.number().int(), name: title, status: name, allow_failure: flag, description: text, target_url: url });
 const entry = fields({ id: name, name: z.string(), type: maybe(name) });
 
-/** Whoever does not say that it is public has it taken for private; so are internal ones, which not everybody may read. */
+/** Private unless it says public; so are internal ones, which not all users may read. */
 function listingOf({ id: projectId, path_with_namespace: fullName, default_branch: defaultBranch, visibility }: z.output<typeof listed>): RepositoryListing {
   return { id: projectId, fullName, private: visibility !== 'public', defaultBranch };
 }

@@ -40,7 +40,7 @@ const actorOf = ({ id, username }: z.output<typeof user>): Actor => ({
 const repositoryOf = (of: Project): RepositoryRef => ({
   id: of.id,
   fullName: of.path_with_namespace,
-  // Internal ones (10) too: not everybody may read them.
+  // Internal ones (10) too: not all users may read them.
   private: of.visibility_level !== 20,
   defaultBranch: of.default_branch,
 });
@@ -238,7 +238,7 @@ const notes = reads(
   },
 );
 
-/** Of a pipeline; one that ended without a result leaves its checks to be looked at. */
+/** Of a pipeline; one that ended without a result leaves its checks to be read. */
 const CONCLUSIONS: Readonly<Record<string, 'success' | 'failure' | 'pending'>> = {
   success: 'success',
   failed: 'failure',

@@ -25,7 +25,7 @@ export function gitlabHookDeliveries(client: ProviderClient, hook: { readonly re
       const items = body.flatMap((each) => {
         const deliveryId = headerOf(each.request_headers, 'webhook-id') ?? headerOf(each.request_headers, 'idempotency-key');
         const at = momentOf(each) ?? asked;
-        // An older GitLab names no delivery: what would come again could not be told from what has come.
+        // An older GitLab names no delivery: a repeated delivery could not be recognized.
         if (deliveryId === null || Number.isNaN(at.getTime())) return [];
         return [{ id: each.id, deliveryId, at, succeeded: /^2\d\d$/.test(each.response_status), event: each.trigger, installationId: null }];
       });

@@ -69,7 +69,7 @@ function bodyOf({ url, secret, signature, confidential }: HookSettings): object 
     name: 'Slipway',
     ...(signature === 'signed' ? { signing_token: secret } : { token: secret }),
     ...{ issues_events: true, note_events: true, merge_requests_events: true, pipeline_events: true },
-    // Unless told otherwise, GitLab sends pushes.
+    // GitLab sends pushes by default.
     ...{ push_events: false, tag_push_events: false, job_events: false, wiki_page_events: false, deployment_events: false, releases_events: false },
     ...{ confidential_issues_events: confidential, confidential_note_events: confidential },
     enable_ssl_verification: url.startsWith('https:'),

@@ -13,7 +13,7 @@ import { readGitlabThread } from './thread.js';
 import { gitlabTokens } from './tokens.js';
 
 const access: CodeHostAccess = {
-  // Access tokens of projects, groups and persons are taken as those of OAuth are.
+  // Access tokens of projects, groups and users are accepted like those of OAuth.
   authorization: (token) => `Bearer ${token}`,
   apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
   gitUser: 'oauth2',

@@ -83,7 +83,7 @@ export function mergeRequestCalls(client: ProviderClient): MergeRequestCalls {
         if (!(error instanceof ProviderRefusal) || ![405, 406, 409, 422].includes(error.status ?? 0)) throw error;
         if (error.status === 409) throw error;
         const now = await read(repository, number);
-        // It still looks for conflicts.
+        // It is still checking for conflicts.
         if (isChecking(now)) throw asKind(error, 'unavailable');
         // The answer itself gives no reason.
         const why = now.detailed_merge_status?.replaceAll('_', ' ') ?? 'it gives no reason';
@@ -127,7 +127,7 @@ const isDraft = ({ draft, work_in_progress }: MergeRequest): boolean => draft ||
 const isChecking = ({ merge_status, detailed_merge_status }: MergeRequest): boolean =>
   /^(?:unchecked|checking|preparing|cannot_be_merged_recheck|approvals_syncing)/.test(detailed_merge_status ?? merge_status ?? '');
 
-/** GitLab goes on saying `can_be_merged` of one that lacks an approval: only conflicts count. */
+/** GitLab goes on saying `can_be_merged` of one without a required approval: only conflicts count. */
 function mergeableOf(from: MergeRequest): boolean | null {
   if (isChecking(from)) return null;
   if (from.has_conflicts || from.detailed_merge_status === 'conflict') return false;

@@ -7,9 +7,9 @@ import { part, project } from './paths.js';
 
 /** Of merge requests and of issues. */
 const MAX_FOUND = 30;
-/** Merge requests that are looked into: each costs two requests. */
+/** Merge requests read: each costs two requests. */
 const MAX_LOOKED_INTO = 8;
-/** Projects whose default branch is looked at. */
+/** Projects whose default branch is checked. */
 const MAX_BRANCHES = 8;
 const DISCUSSIONS = 100;
 
@@ -22,7 +22,7 @@ const discussion = fields({ notes: list(fields({ resolvable: flag, resolved: fla
 const issue = fields({ iid, title, web_url: url, description: text, confidential: flag, references });
 const pipeline = fields({ status: name, web_url: url });
 
-/** By what is somebody's over all projects that the token reaches. @throws ProviderRefusal */
+/** Searches by user over all projects that the token reaches. @throws ProviderRefusal */
 export async function gitlabOwnWork(
   client: ProviderClient,
   { id: userId }: { readonly id: string },
@@ -47,7 +47,7 @@ export async function gitlabOwnWork(
 async function ofBranch(client: ProviderClient, { fullName, defaultBranch }: RepositoryListing): Promise<OwnWork[]> {
   if (defaultBranch === null) return [];
   const path = `${project(fullName)}/pipelines?ref=${part(defaultBranch)}&order_by=id&sort=desc&per_page=1`;
-  // Of a project without pipelines nobody is told of any.
+  // A project without pipelines reports none.
   const [newest] = await orNone(
     client.call({ method: 'GET', path, answer: list(pipeline) }).then(({ body }) => body),
     [],
@@ -83,7 +83,7 @@ async function ofMergeRequest(
   ];
 }
 
-/** A confidential one would be told to everybody who sees the conversation. */
+/** A confidential one would be shown to every viewer of the conversation. */
 function ofIssue({ iid: number, title: words, web_url, description, confidential, references: at }: z.output<typeof issue>): OwnWork[] {
   const repository = projectOf(at?.full, '#', number);
   if (confidential || repository === null) return [];

@@ -6,7 +6,7 @@ import { fields, flag, id, list, maybe, name, text } from '../../reading/fields.
 import { part, project } from './paths.js';
 
 const PAGE = 100;
-/** Of discussions in which a note is looked for. */
+/** Discussions searched for a note. */
 const MAX_PAGES = 10;
 
 const someone = fields({ id });

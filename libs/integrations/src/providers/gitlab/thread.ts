@@ -19,7 +19,10 @@ const said = fields({
   position: maybe(position),
 });
 
-/** The newest hundred notes. Internal ones are left out of what everybody may read, as are those of GitLab itself. @throws ProviderRefusal, ZodError */
+/**
+ * The newest hundred notes. Internal ones are left out where all users may read, as are those of GitLab itself. @throws
+ * ProviderRefusal, ZodError
+ */
 export async function readGitlabThread(client: ProviderClient, thread: Thread): Promise<ThreadSaid> {
   const { on, internal } = pathOf(thread.place);
   const { body } = await client.call({ method: 'GET', path: `${on}/notes?order_by=created_at&sort=desc&per_page=${PAGE}`, answer: z.array(said) });

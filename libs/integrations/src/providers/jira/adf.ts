@@ -7,7 +7,7 @@ export interface DocumentText {
   readonly prose: string;
 }
 
-/** A document of a person has far less of each; what is beyond is not read. */
+/** A document of a user has far less of each; what is beyond is not read. */
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 const MAX_TEXT = 262_144;

@@ -19,7 +19,7 @@ const Place = z.object({ issue: z.string().min(1), key: z.string().min(1) });
 /** Jira Cloud takes documents, Data Center wiki markup. The API of Cloud is at a site, or at Atlassian's own address for tokens of OAuth. */
 export const isCloud = (baseUrl: string): boolean => /(^|\.)atlassian\.net$|^api\.atlassian\.com$/.test(new URL(baseUrl).hostname);
 
-/** @param client below `/rest/api/3` of Cloud, `/rest/api/2` of Data Center. */
+/** @param client for `/rest/api/3` of Cloud, `/rest/api/2` of Data Center. */
 export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnswers {
   const body = isCloud(baseUrl) ? documentOf : wikiOf;
   const issueOf = (place: Thread['place']): string => `/issue/${encodeURIComponent(Place.parse(place).issue)}`;

@@ -74,7 +74,7 @@ describe('webhooks of a Jira app', () => {
     const state = await keep(null);
     expect([state.filter, daysLeft(state), state.problem, hooks.length]).toEqual(['project in ("SHOP", "OPS")', 30, null, 1]);
     expect(await keep(state)).toEqual(state);
-    // Nobody noted what was made: it is found by its address.
+    // Its id was not stored: it is found by its address.
     expect((await keep(null)).ids).toEqual(state.ids);
     expect(asked.filter((each) => each === 'POST /webhook')).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ export const jira: Provider = {
   ],
   signatures: {
     sha256: { kind: 'hmac-sha256', header: 'x-hub-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
-    // Says who calls, not what: the body is not covered, and read anew.
+    // Authenticates the caller, not the body, which is reread.
     jwt: { kind: 'jwt-hs256', header: 'authorization' },
   },
   maxBytes: 5 * 1024 * 1024,

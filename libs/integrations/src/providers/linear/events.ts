@@ -28,7 +28,7 @@ const activity = fields({
 const personOf = (from: z.output<typeof person> | null): Actor | null => (from === null ? null : { id: from.id, login: from.name ?? from.id, kind: 'user' });
 const teamOf = (from: z.output<typeof team>): { team?: string; teamKey?: string } =>
   from === null ? {} : { team: from.id, ...(from.key === null ? {} : { teamKey: from.key }) };
-/** Neither a person nor anybody whom an organization could list. */
+/** Neither a user nor an actor that an organization could list. */
 const AUTOMATION: Actor = { id: '0', login: 'automation', kind: 'app' };
 
 interface Said {

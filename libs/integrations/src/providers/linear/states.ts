@@ -25,7 +25,10 @@ const MOVES: Readonly<Record<TicketStage, { readonly from: readonly string[]; re
   done: { from: ['triage', 'backlog', 'unstarted', 'started'], to: 'completed' },
 };
 
-/** Moves an issue to the first state of the stage, and takes it on where nobody has. One call to look, and at most one to change: what is so already stays. */
+/**
+ * Moves an issue to the first state of the stage, and assigns it where it is unassigned. One call to read, and at most
+ * one to change: no-op when already so.
+ */
 export async function moveIssue(call: LinearCall, issueId: string, stage: TicketStage): Promise<void> {
   const { from, to } = MOVES[stage];
   const read = answer.safeParse(await call(ISSUE, { id: issueId, type: to }));
@@ -34,7 +37,7 @@ export async function moveIssue(call: LinearCall, issueId: string, stage: Ticket
   const [first] = issue.team.states.nodes.toSorted((one, other) => one.position - other.position);
   const input = {
     ...(from.includes(issue.state.type) && first !== undefined ? { stateId: first.id } : {}),
-    // A key of a person's own cannot be worked for.
+    // A user's own key cannot act for an app.
     ...(stage === 'started' && viewer.app && issue.delegate === null ? { delegateId: viewer.id } : {}),
   };
   if (Object.keys(input).length > 0) await call(UPDATE, { id: issueId, input });

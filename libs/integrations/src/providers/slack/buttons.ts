@@ -1,6 +1,6 @@
 import type { Press } from '../../intent.js';
 
-/** Names our buttons among those of a workspace; the rest is the kind of the press. */
+/** Prefix of our buttons in a workspace; the kind of the press follows. */
 const PREFIX = 'slipway.press.';
 const BUTTONS: Readonly<Record<Press['kind'], { readonly label: string; readonly style?: 'primary' | 'danger' }>> = {
   approve: { label: 'Approve', style: 'primary' },
@@ -19,7 +19,8 @@ export function pressOf(action: string, value: string): Press | null {
 /**
  * The blocks of an answer with buttons.
  * @param answer.text in mrkdwn
- * @param answer.waits stands in a preformatted block, whose text Slack reads literally: it mentions nobody, links nowhere, and ends no quote.
+ * @param answer.waits stands in a preformatted block, whose text Slack shows literally: it mentions no user, links
+ * nowhere, and ends no quote.
  */
 export function answerBlocks({
   text,

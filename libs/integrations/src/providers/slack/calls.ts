@@ -62,7 +62,7 @@ export function slackAnswers(client: ProviderClient): ThreadAnswers {
       await post('chat.update', { channel: Place.parse(place).channel, ts: id, ...shown(answer) });
       return { id, url: null };
     },
-    // Where the app has not the scope, or is no assistant of the thread, Slack refuses for good, and nobody misses it.
+    // Where the app has not the scope, or is no assistant of the thread, Slack refuses for good, and nothing is lost.
     status: async (place, words) => {
       const { channel, ts } = Place.parse(place);
       await post('assistant.threads.setStatus', { channel_id: channel, thread_ts: ts, status: words ?? '' });

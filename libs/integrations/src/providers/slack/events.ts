@@ -7,7 +7,7 @@ import { pressOf } from './buttons.js';
 
 /** Slack's own helper, which posts in every workspace. */
 const SLACKBOT = 'USLACKBOT';
-/** Subtypes of messages that a person has written; those without one are too. */
+/** Subtypes of messages written by a user; those without one are too. */
 const WRITTEN = new Set(['file_share', 'thread_broadcast']);
 
 const message = fields({

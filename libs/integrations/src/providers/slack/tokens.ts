@@ -6,7 +6,7 @@ import { slackOAuth } from './oauth.js';
 
 const ENDED = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired'];
 
-/** Bot tokens. Slack tells their scopes in a header. */
+/** Bot tokens. Slack reports their scopes in a header. */
 export const slackTokens: EnteredTokens = {
   scopes: slackOAuth.scopes,
   inspect: async (api) => {

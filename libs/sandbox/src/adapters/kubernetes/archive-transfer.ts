@@ -36,7 +36,10 @@ export class ArchiveTransfer {
     return { bytes };
   }
 
-  /** Puts every part that is kept into a sandbox that nobody owns yet. Repeatable. @throws SlipwayError; the sandbox must be given up then, its workspace may be half there. */
+  /**
+   * Restores every stored part into a sandbox that no claim owns yet. Repeatable. @throws SlipwayError; the sandbox
+   * must be given up then, its workspace may be half there.
+   */
   async restore(sandbox: ArchiveEnd, workspace: string, signal: AbortSignal): Promise<void> {
     for (const part of ARCHIVE_PARTS) {
       const kept = await this.store.get(workspace, part, signal);

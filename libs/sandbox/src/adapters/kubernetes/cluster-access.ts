@@ -3,7 +3,7 @@ import type https from 'node:https';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 
-/** What a connection proves who we are with, and who the server must be. */
+/** Credentials of a connection, and the expected identity of the server. */
 export interface Credentials {
   readonly tls: Pick<https.AgentOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
   readonly authorization: string | null;
@@ -12,7 +12,10 @@ export interface Credentials {
 /** One cluster and the way into it. */
 export interface ClusterAccess {
   readonly server: URL;
-  /** Read anew at each call: tokens and certificates are exchanged while we run. @throws SlipwayError `sandbox.forbidden` when there are none. */
+  /**
+   * Read again at each call: tokens and certificates are exchanged while we run. @throws SlipwayError
+   * `sandbox.forbidden` when there are none.
+   */
   credentials(): Promise<Credentials>;
 }
 

@@ -1,4 +1,7 @@
-/** What is kept of a pod and of a node: ten thousand pods fit in a small heap. The rest of each object is let go as soon as its line is read. */
+/**
+ * Stored fields of a pod and of a node: ten thousand pods fit in a small heap. Other fields are dropped as soon as its
+ * line is read.
+ */
 
 export interface Tracked {
   readonly name: string;
@@ -8,7 +11,7 @@ export interface Tracked {
 }
 
 export interface EndedContainer {
-  /** Of this one life of it: each start has another. */
+  /** Unique to one start of the container. */
   readonly id: string;
   readonly exitCode: number;
   readonly reason: string;
@@ -50,7 +53,7 @@ export interface PodView extends Tracked {
   readonly slotId: string;
   /** The workspace in it: its own, until another was attached. */
   readonly workspace: string;
-  /** Somebody has written whose it is. Comes after the claim, some time. */
+  /** The owner is recorded on it. Some time after the claim. */
   readonly noted: boolean;
 }
 
@@ -175,7 +178,8 @@ const ENDS_KEPT = 10;
 /** The cluster remembers only the last end of a container: what was seen of the ends before is carried over. */
 export function carryEnds(before: PodView, after: PodView): PodView {
   if (before.uid !== after.uid || before.toolEnds.length === 0) return after;
-  // By what ended, not by the words: two ends within one second read the same, and one is told in several states.
+  // By what ended, not by the words: two ends within one second read the same, and one end is reported in several
+  // states.
   const anew = after.tools?.end != null && after.tools.end.id !== before.tools?.end?.id;
   return { ...after, toolEnds: anew ? [...before.toolEnds, ...after.toolEnds].slice(-ENDS_KEPT) : before.toolEnds };
 }

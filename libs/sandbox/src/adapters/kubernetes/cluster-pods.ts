@@ -91,7 +91,7 @@ export class ClusterPods {
     return null;
   }
 
-  /** What an answer of the API server tells, before the watch does. */
+  /** Applies an answer of the API server before the watch reports it. */
   learn(object: unknown): void {
     if (this.pods.set(readPod(object))) this.announce();
   }
@@ -112,7 +112,7 @@ export class ClusterPods {
     return observationOf(pod, this.node(pod), this.port);
   }
 
-  /** Where agent-server answers while its process runs, also after the pod was told to end; `null` when it does not run. */
+  /** Where agent-server answers while its process runs, also while the pod terminates; `null` when it does not run. */
   addressOf(pod: PodView): string | null {
     return addressOf(pod, this.port);
   }
@@ -143,7 +143,7 @@ export class ClusterPods {
     await this.running;
   }
 
-  /** Once for all that came in one breath. */
+  /** Once for all events of one batch. */
   private announce(): void {
     if (this.announced) return;
     this.announced = true;

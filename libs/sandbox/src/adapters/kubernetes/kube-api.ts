@@ -19,7 +19,10 @@ export const BUDGETS: Budgets = {
   watch: { rate: 10, burst: 60, connections: 6 },
 };
 
-/** Longest wait for a whole answer. Milliseconds; the server itself gives up after 60 s, and nobody waits that long. */
+/**
+ * Longest wait for a whole answer. Milliseconds; the server itself gives up after 60 s, and callers do not wait that
+ * long.
+ */
 const TIMEOUT_MS = 10_000;
 /** Longest wait for a list, or a page of one, and for the head of a watch. Milliseconds. */
 const LIST_TIMEOUT_MS = 30_000;
@@ -27,7 +30,7 @@ const LIST_TIMEOUT_MS = 30_000;
 const STANDSTILL_MS = 5_000;
 /** How often credentials are read again. Milliseconds; a service account's token is exchanged ten minutes before its end. */
 const CREDENTIALS_KEPT_MS = 60_000;
-/** Tries of one call that nobody answered, or the server failed. */
+/** Attempts of one call without an answer, or with a server error. */
 const ATTEMPTS = 3;
 /** Tries of one call that the server puts off by 429: nothing was done, and it says when to come again. */
 const PUT_OFF_ATTEMPTS = 6;
@@ -71,12 +74,11 @@ interface Answer {
 }
 
 /**
- * The few calls to the API server that sandboxes need.
- *
- * Every call may be sent twice: a create has a name of its own, a delete and a patch name the uid, the rest reads. So a call without an answer, or answered 5xx,
- * is tried three times; one that is put off (429) waits as long as the server says, and with it everything of its budget.
- *
- * @throws ClusterError with the cluster's own words, when nobody answers (`sandbox.cluster-unavailable`) or the answer is a refusal.
+ * The few calls to the API server that sandboxes need. ¶ ¶Every call may be sent twice: a create has a name of its own,
+ * a delete and a patch name the uid, the rest reads. So a call without an answer, or answered 5xx, is tried three
+ * times; one that is put off (429) waits as long as the server says, and with it everything of its budget. ¶ ¶@throws
+ * ClusterError with the cluster's own words, without an answer (`sandbox.cluster-unavailable`) or the answer is a
+ * refusal.
  */
 export class KubeApi {
   private readonly buckets: Readonly<Record<BudgetName, TokenBucket>>;
@@ -176,7 +178,7 @@ export class KubeApi {
     }
   }
 
-  /** Ends the connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     for (const agent of this.agents.values()) agent.destroy();
     this.agents.clear();

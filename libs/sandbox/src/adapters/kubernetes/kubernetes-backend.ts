@@ -41,13 +41,19 @@ const NO_NAMES: SandboxNames = { dns: 'none', hosts: [] };
 /** Hashes that are kept: one for each kind of sandbox, and again when an address of the platform changes. */
 const MOST_HASHES = 1_000;
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Longest wait for the first look at agent-server. Milliseconds. */
+/** Longest wait for the first probe of agent-server. Milliseconds. */
 const FIRST_LOOK_MS = 1_000;
-/** An agent-server that runs and says nothing for so long is told of as running all the same: whoever needs it then judges how long to wait, and the slot is not held for good. Milliseconds. */
+/**
+ * An agent-server that runs without answering for so long is reported as running anyway: its caller then decides how
+ * long to wait, and the slot is not held for good. Milliseconds.
+ */
 const MUTE_MS = 10_000;
 /** Longest wait of a list for the first sync after a start. Milliseconds. */
 const FIRST_SYNC_MS = 5_000;
-/** How long the store's list of workspaces is used again. Milliseconds; it is asked for every few seconds, and only tells what may be deleted. */
+/**
+ * How long the store's list of workspaces is cached. Milliseconds; it is read every few seconds, and only lists what
+ * may be deleted.
+ */
 const WORKSPACES_KEPT_MS = 30_000;
 
 /**
@@ -204,7 +210,7 @@ export class KubernetesBackend implements SandboxBackend {
     return true;
   }
 
-  /** Whether agent-server has ever answered, or has had its time to. Whoever asks while a look is under way waits for that one. */
+  /** Whether agent-server has ever answered, or has had its time to. Callers during a probe share it. */
   private async hasAnswered({ uid }: PodView, address: string): Promise<boolean> {
     if (this.heard.has(uid)) return true;
     const known = this.firstLooks.get(uid);

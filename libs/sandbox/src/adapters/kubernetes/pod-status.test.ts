@@ -161,7 +161,7 @@ describe('a pod as a sandbox', () => {
   it('counts the ends of its tool process and remembers more of them than the cluster does', () => {
     const at = (minute: number, count: number, containerID = `containerd://${count}`, state: object = running) =>
       pod({ tools: { state, restartCount: count, lastState: { terminated: { ...sigkill, finishedAt: `2026-11-21T22:${10 + minute}:00Z`, containerID } } } });
-    // The second end is told three times: as it ends, while it waits to be started again, and when it runs.
+    // The second end is reported three times: as it ends, while it waits to be started again, and when it runs.
     const known = [at(1, 1), at(1, 1), at(2, 1, 'containerd://2', waiting('CrashLoopBackOff')), at(2, 2)].reduce((before, after) => carryEnds(before, after));
     const reasons = [1, 2].map((minute) => `2026-11-21T22:1${minute}:00Z action-server was killed (SIGKILL)`);
     expect(seen(known)).toMatchObject({ state: 'running', restarts: { count: 2, reasons } });

@@ -55,7 +55,7 @@ export function addressOf(pod: PodView, port: number): string | null {
   return `http://${pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip}:${port}`;
 }
 
-/** Why nobody new should get the sandbox; `null` when nothing speaks against it. */
+/** Why the sandbox should not be handed out; `null` when nothing prevents it. */
 function avoidOf(pod: PodView, node: NodeSeen): string | null {
   if (pod.tools?.state === 'waiting' && pod.tools.reason === 'CrashLoopBackOff')
     return `its tool process keeps ending: ${pod.toolEnds.at(-1) ?? pod.tools.message}`;
@@ -82,7 +82,7 @@ function endOf(pod: PodView, node: NodeSeen): string | null {
   }
   if (pod.agent?.state === 'ended' && pod.agent.end !== null) {
     const how = `${AGENT_SERVER} ${howItEnded(pod.agent.end)}`;
-    // Whoever deletes a pod has its processes told to end, then killed; the deletion itself may not be seen before that.
+    // Deleting a pod terminates its processes, then kills them; the deletion itself may not be seen before that.
     return pod.deleting && STOPPED_BY_KUBELET.has(pod.agent.end.exitCode) && pod.agent.end.reason !== 'OOMKilled' ? `its pod was deleted (${how})` : how;
   }
   if (pod.phase === 'Failed' || pod.phase === 'Succeeded') {

@@ -1,7 +1,7 @@
 import type { V1PodSpec } from '@kubernetes/client-node';
 import type { EgressClass } from '@slipway/contracts';
 
-/** Whom sandboxes ask for names: nobody, or the cluster's DNS. */
+/** DNS of sandboxes: none, or the cluster's. */
 export type SandboxDns = 'none' | 'cluster';
 
 /** A name that sandboxes need and its address. */
@@ -13,13 +13,13 @@ export interface HostAddress {
 export interface SandboxNames {
   /** `none`: every class but `open`, which needs the names of the world. */
   readonly dns: SandboxDns;
-  /** What a sandbox without a resolver knows by name; a pod keeps its own as long as it lives. */
+  /** What a sandbox without a resolver knows by name; a pod keeps its own for its lifetime. */
   readonly hosts: readonly HostAddress[];
 }
 
 /**
- * Nobody listens there in a sandbox, so that a question is refused at once instead of running into a timeout.
- * Loopback, because no network policy stands before it: a policy drops a question without a word.
+ * No server listens there in a sandbox, so that a query is refused at once instead of timing out. Loopback, because
+ * network policies do not apply to it: they drop queries silently.
  */
 const NO_RESOLVER = '127.0.0.1';
 

@@ -9,20 +9,21 @@ import type { Resources, SandboxTemplate } from './sandbox-template.js';
 /** Where agent-server listens in every pod. */
 export const AGENT_SERVER_PORT = 8000;
 const ACTION_SERVER_PORT = 8001;
-/** By this label the platform finds its pods, and nobody else's. */
+/** By this label the platform finds its pods, and no others. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'slipway-runtime-api' } as const;
 /** Group of both containers and of the workspace's files. */
 const SHARED_GROUP = 10_000;
 const AGENT_SERVER_USER = 10_001;
 const ACTION_SERVER_USER = 10_002;
 /**
- * Time that a sandbox which somebody else ends (a drain, an eviction, `kubectl delete`) has until it is killed. Seconds: in it runtime-api keeps the workspace, about ten seconds
- * a GiB, and then ends the rest of it. A blank one, and one whose workspace is kept, ends at once.
+ * Grace period of a sandbox that another party ends (a drain, an eviction, `kubectl delete`) until it is killed.
+ * Seconds: in it runtime-api saves the workspace, about ten seconds a GiB, and then ends it. A blank one, and one whose
+ * workspace is saved, ends at once.
  */
 const GRACE_SECONDS = 120;
 /** Before the kubelet kills, agent-server ends by itself. Seconds. */
 const LAST_SECONDS = 5;
-/** How long a pod stays on a node that does not answer. Seconds; the default of 300 is long for somebody who waits. */
+/** How long a pod stays on a node that does not answer. Seconds; the default of 300 is long for a waiting user. */
 const LOST_NODE_SECONDS = 30;
 /** agent-server's /tmp, and the state of action-server: both small. */
 const SMALL_VOLUME = '256Mi';
@@ -32,7 +33,7 @@ export interface PodSettings {
   /** SPKI DER, base64. */
   readonly activationPublicKey: string;
   readonly logLevel: string;
-  /** What new pods may look up, and the names that they are given. */
+  /** DNS of new pods, and the names that they are given. */
   readonly names: SandboxNames;
 }
 

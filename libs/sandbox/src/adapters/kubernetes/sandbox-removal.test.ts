@@ -22,7 +22,7 @@ import { SYSTEM_TIMING } from './timing.js';
 
 const keys = generateKeyPairSync('ed25519');
 
-/** An agent-server that has an archive; owned, unless told otherwise. */
+/** An agent-server that has an archive; claimed by default. */
 class Sandbox {
   claimId: string | null = 'claim';
   answers = true;
@@ -159,7 +159,7 @@ describe('the removal of a sandbox', () => {
     await expect(removal.remove('sb-one', uid, signal)).rejects.toMatchObject({ detail: expect.stringContaining('The disk is gone.') });
     expect([server.items.size, deletes()]).toEqual([1, []]);
     sandbox.archiveStatus = 200;
-    // Told of the last failure until the pause is over.
+    // Gets the last failure until the pause is over.
     expect(await until('it is saved', () => removal.remove('sb-one', uid, signal))).toBe('gone');
     expect(await kept('sb-one', 'workspace')).toBe('the workspace');
   });

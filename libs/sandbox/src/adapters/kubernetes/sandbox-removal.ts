@@ -12,14 +12,17 @@ import type { KubeApi } from './kube-api.js';
 const SAVE_TIMEOUT_MS = 600_000;
 /** How long a sandbox may take to end once its workspace is kept. Seconds. */
 const END_SECONDS = 5;
-/** Pauses after saves that failed, doubling. Milliseconds: each try reads the workspace again, and whoever asks meanwhile is told of the last failure. */
+/**
+ * Pauses after saves that failed, doubling. Milliseconds: each try reads the workspace again, and callers meanwhile get
+ * the last failure.
+ */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 30_000;
 const RECEIPT_TIMEOUT_MS = 2_000;
 const RECEIPT_TRIES = 3;
 /** A node that has not been ready for this long will not end its pods: they are taken off the API server without it. Milliseconds. */
 const LOST_NODE_MS = 60_000;
-/** How often the API server is asked whether a pod has gone, in case that the watch does not tell. Milliseconds. */
+/** How often the API server is asked whether a pod has gone, in case the watch misses it. Milliseconds. */
 const POLL_MS = 1_000;
 
 /** `lost`: there is nothing to save any more, or never will be. `bytes`: of what was written; `null`: nothing had to be. */
@@ -48,7 +51,7 @@ export class SandboxRemoval {
     private readonly store: WorkspaceStore,
     private readonly transfer: ArchiveTransfer,
     private readonly logger: Logger,
-    /** Ends saves under way when the backend closes; they begin anew with the next `remove`. */
+    /** Ends saves under way when the backend closes; they start again with the next `remove`. */
     private readonly closed: AbortSignal,
   ) {}
 
@@ -148,7 +151,7 @@ export class SandboxRemoval {
       if (seen === null) return 'gone';
       if (seen.uid !== pod.uid) return isOurs ? 'gone' : 'kept';
       const force = this.isOnLostNode(seen);
-      // Nothing is left to be waited for: also not the rest of the grace period that somebody else's deletion gave it.
+      // Nothing is left to wait for, nor the remainder of another deletion's grace period.
       if (isForced || (this.ordered.has(pod.uid) && !force)) continue;
       if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'pod deleted without its lost node, its processes may still run there');
       this.ordered.add(pod.uid);
@@ -164,7 +167,10 @@ export class SandboxRemoval {
     }
   }
 
-  /** The pod as the API server has it when the watch tells of its end, or after a while. @throws SlipwayError at `signal`. */
+  /**
+   * The pod as the API server has it when the watch reports its end, or after a while. @throws SlipwayError at
+   * `signal`.
+   */
   private async aMomentLater(pod: PodView, signal: AbortSignal): Promise<PodView | null> {
     const end = performance.now() + POLL_MS;
     while (this.pods.get(pod.name)?.uid === pod.uid && performance.now() < end) {

@@ -53,7 +53,10 @@ export const SandboxTemplate = z.strictObject({
   tolerations: z.array(Toleration).default([]),
   labels: z.record(z.string().regex(LABEL_KEY, 'is not a key of a label'), z.string().regex(LABEL_VALUE, 'is not a value of a label')).default({}),
   egress: z.enum(EGRESS_CLASSES).default('packages'),
-  /** What class `allow-list` reaches, and needs: names, `*.name` for all below one, each with `:port` if it is about that port alone. egress-proxy is told the same. */
+  /**
+   * What class `allow-list` reaches, and needs: names, `*.name` for all below one, each with `:port` if it is about
+   * that port alone. egress-proxy gets the same.
+   */
   allowedHosts: z
     .array(z.string().refine((text) => readHostPattern(text) !== null, 'is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443'))
     .default([]),

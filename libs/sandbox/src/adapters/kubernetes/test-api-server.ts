@@ -35,13 +35,13 @@ export interface Faults {
 export class TestApiServer {
   readonly faults: Faults = { cutWatchAfterMs: null, refuse: () => null, stall: false, copies: 1, repeatOld: false, listDelayMs: 0 };
   readonly items = new Map<string, Item>();
-  /** Served as they are at the first list of nodes; nothing is told of their changes. */
+  /** Served as they are at the first list of nodes; changes are not reported. */
   nodes: object[] = [];
   /** When the first page of each list was asked for, by `performance.now()`. */
   readonly listTimes: number[] = [];
   watches = 0;
   requests: Array<{ method: string; url: string; body: string; authorization: string | undefined }> = [];
-  /** Watches from before this version are told 410. */
+  /** Watches from before this version are answered 410. */
   oldest = 0;
   private version = 100;
   private uids = 0;

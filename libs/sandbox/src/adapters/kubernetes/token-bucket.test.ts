@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Timing } from './timing.js';
 import { TokenBucket } from './token-bucket.js';
 
-/** Time that passes only when somebody waits. */
+/** A clock that advances only while a caller waits. */
 class SteppedTiming implements Timing {
   time = 0;
   private waiting: Array<{ at: number; resolve: () => void; reject: (reason: unknown) => void; signal: AbortSignal }> = [];

@@ -3,7 +3,7 @@ import type { Timing } from './timing.js';
 export interface Budget {
   /** Requests a second in the long run. */
   readonly rate: number;
-  /** Requests at once after a rest. */
+  /** Burst size after an idle time. */
   readonly burst: number;
   /** Connections open at once. */
   readonly connections: number;
@@ -11,7 +11,7 @@ export interface Budget {
 
 /** How fast one kind of work may ask the API server. First come, first served. */
 export class TokenBucket {
-  /** When the bucket will be full again, if nobody takes more. */
+  /** When the bucket will be full again, without further calls. */
   private fullAt = 0;
   private readonly interval: number;
 
@@ -36,7 +36,7 @@ export class TokenBucket {
     }
   }
 
-  /** Nobody gets a new turn before `milliseconds` have passed: the server has asked for that. */
+  /** No new turn before `milliseconds` have passed, as the server requested. */
   pause(milliseconds: number): void {
     this.fullAt = Math.max(this.fullAt, this.timing.now() + milliseconds + (this.budget.burst - 1) * this.interval);
   }

@@ -10,8 +10,9 @@ export function compareVersions(left: string, right: string): number {
 }
 
 /**
- * The objects of one resource as the API server has told of them, in whatever order it was heard: what is repeated, late or out of order changes nothing,
- * and after a whole list it is the API server's state. Every method says whether something changed that anybody can see.
+ * The objects of one resource as the API server reported them, in whatever order they arrived: what is repeated, late
+ * or out of order changes nothing, and after a whole list it is the API server's state. Every method says whether
+ * something visible changed.
  */
 export class WatchCache<T extends Tracked> {
   private readonly objects = new Map<string, T>();

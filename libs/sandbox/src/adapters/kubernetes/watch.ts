@@ -48,8 +48,8 @@ interface Page {
 }
 
 /**
- * Keeps a cache in step with the API server: a whole list, then a watch from its version on, again and again.
- * The cache is readable all the time, also while it is listed anew. `run` ends only by its signal.
+ * Keeps a cache in step with the API server: a whole list, then a watch from its version on, again and again. The cache
+ * is readable all the time, also while it is listed again. `run` ends only by its signal.
  */
 export class ClusterWatch<T extends Tracked> {
   /** Where the watch goes on; `null` when a list is needed. */
@@ -176,7 +176,7 @@ export class ClusterWatch<T extends Tracked> {
       // A cut of an open watch is the ordinary end of many.
       if (!opened || signal.aborted || (error instanceof ClusterError && error.status !== 0)) throw error;
     } finally {
-      // A dead connection tells of nothing since its last line.
+      // A dead connection reports nothing after its last line.
       if (this.connected) this.heardAt = watchdog.signal.aborted ? this.aliveAt : timing.now();
       this.connected = false;
       over.abort();

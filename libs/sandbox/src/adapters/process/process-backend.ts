@@ -43,7 +43,7 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  */
 export class ProcessBackend implements SandboxBackend {
   private readonly template: string;
-  /** How the processes that this one has started end; of others nobody tells. */
+  /** How the processes of this runtime-api end; for others nothing reports it. */
   private readonly exits = new Map<number, Promise<string>>();
   private readonly listeners = new Set<() => void>();
 
@@ -178,7 +178,7 @@ export class ProcessBackend implements SandboxBackend {
       const actionServer = await this.launchTools({ ...record, restarts }, dead.port, signal);
       await writeRecord(this.sandboxDirectory(record.name), { ...record, restarts, actionServer });
     } catch (error) {
-      // Tried again at the next look; agent-server answers tool calls with `sandbox.tool-unavailable` meanwhile.
+      // Tried again at the next check; agent-server answers tool calls with `sandbox.tool-unavailable` meanwhile.
       await writeRecord(this.sandboxDirectory(record.name), { ...record, restarts });
       throw error;
     }
@@ -190,7 +190,7 @@ export class ProcessBackend implements SandboxBackend {
     await writeRecord(this.sandboxDirectory(record.name), { ...record, phase: 'ended', endReason });
   }
 
-  /** Both servers, tools first: agent-server is told where they are. On failure the sandbox has ended, with the reason. */
+  /** Both servers, tools first: agent-server gets their address. On failure the sandbox has ended, with the reason. */
   private async launch(record: SandboxRecord, signal: AbortSignal): Promise<void> {
     const directory = this.sandboxDirectory(record.name);
     try {
@@ -200,7 +200,7 @@ export class ProcessBackend implements SandboxBackend {
       const actionServer = await this.launchTools(record, 0, signal);
       await writeRecord(directory, { ...record, actionServer });
       const portFile = path.join(this.workspaceDirectory(record.workspace), 'port');
-      // A session that comes back is found where it was, if nobody has taken its port: clients keep the address.
+      // A session that comes back keeps its port unless it is taken: clients keep the address.
       const lastPort = Number(await readFile(portFile, 'utf8').catch(() => '0'));
       const port = Number.isInteger(lastPort) && lastPort > 1023 && (await isPortFree(lastPort)) ? lastPort : 0;
       const agentServer = await launchServer(
@@ -337,7 +337,7 @@ export class ProcessBackend implements SandboxBackend {
 }
 
 /**
- * Ends every sandbox under a backend's folder, for a launcher that is told to stop. Workspaces stay; sessions find them again.
+ * Ends every sandbox under a backend's folder, for a launcher that stops. Workspaces stay; sessions find them again.
  * The runtime-api of this folder must have ended before.
  */
 export async function endAllSandboxes(config: ProcessBackendConfig, signal: AbortSignal): Promise<number> {

@@ -3,14 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A process that can be told from a later one with the same pid. */
+/** Identity of a process, distinct from a later one with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** The system's own mark of when it began; opaque. */
   readonly startTime: string;
 }
 
-/** Start time of a running process; `null` when there is none, or only a zombie that nobody has reaped. */
+/** Start time of a running process; `null` when there is none, or only an unreaped zombie. */
 export async function startTimeOf(pid: number): Promise<string | null> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);

@@ -62,7 +62,7 @@ async function breakStale(file: string): Promise<boolean> {
   if (text === null || (await ownerRuns(text))) return false;
   const aside = `${file}.stale.${process.pid}`;
   await rename(file, aside).catch(() => {});
-  // Another may have broken the same lock and taken it between the look and the rename: then it gets it back.
+  // Another may have broken the same lock and taken it between the check and the rename: then it gets it back.
   const moved = await readFile(aside, 'utf8').catch(() => null);
   if (moved !== null && moved !== text) await link(aside, file).catch(() => {});
   await rm(aside, { force: true });

@@ -24,7 +24,7 @@ const SandboxRecord = z.object({
 });
 export type SandboxRecord = Readonly<z.infer<typeof SandboxRecord>>;
 
-/** `null` when there is none, or it cannot be read: a sandbox that nobody can take over. */
+/** `null` when there is none, or it cannot be read: the sandbox cannot be taken over. */
 export async function readRecord(directory: string): Promise<SandboxRecord | null> {
   const text = await readFile(path.join(directory, 'sandbox.json'), 'utf8').catch(() => null);
   if (text === null) return null;

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { processStart } from '../lab/process-table.js';
 
-/** Waits while another process holds `file`, telling `onWait` once; a holder that has died is followed. @returns gives it back. */
+/**
+ * Waits while another process holds `file`, calling `onWait` once; a dead holder's lock is taken over. @returns a
+ * function that releases it.
+ */
 export async function takeBuildLock(file: string, onWait: (pid: number) => void, signal?: AbortSignal): Promise<() => Promise<void>> {
   await mkdir(path.dirname(file), { recursive: true });
   for (let told = false; ; ) {

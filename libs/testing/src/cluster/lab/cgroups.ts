@@ -21,7 +21,7 @@ function roots(): string[] {
 export async function makeCgroup(name: string): Promise<void> {
   for (const root of roots()) await mkdir(path.join(root, name), { recursive: true });
   if (!isUnified()) return;
-  // A controller that this machine lacks is refused alone.
+  // A controller missing on this machine is refused alone.
   for (const folder of [MOUNT, path.join(MOUNT, name)])
     for (const controller of CONTROLLERS) await writeFile(path.join(folder, 'cgroup.subtree_control'), `+${controller}`).catch(() => {});
 }

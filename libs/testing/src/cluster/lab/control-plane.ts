@@ -123,7 +123,10 @@ function kubeconfigFlags(file: string): string[] {
   return ['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map((flag) => `--${flag}=${file}`);
 }
 
-/** @throws Error when the address does not answer with 200 within two seconds. Health checks carry no secret: their certificates are not looked at. */
+/**
+ * @throws Error when the address does not answer with 200 within two seconds. Health checks carry no secret: their
+ * certificates are not checked.
+ */
 export function answers(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { timeout: 2_000, rejectUnauthorized: false, agent: false } as const;

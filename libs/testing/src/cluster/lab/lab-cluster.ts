@@ -117,7 +117,7 @@ async function startAll(place: LabPlace, pid: number, programs: string, cgroup: 
     await Promise.all(others);
   };
   const runtimeReady = realNode ? runtime() : Promise.resolve();
-  // Both are waited for below; this one's failure must not go unheard meanwhile.
+  // Both are waited for below; a failure of this one must not count as unhandled meanwhile.
   runtimeReady.catch(() => {});
   await Promise.all([controllers(), runtimeReady]);
   return components;

@@ -4,7 +4,10 @@ import { clusterCache } from '../build/build.js';
 import { removeCgroup } from './cgroups.js';
 import { processStart } from './process-table.js';
 
-/** Who keeps a cluster alive, in `owner.json` of its folder. Starts tell a process from a later one of the same number, boots from those before. */
+/**
+ * Who keeps a cluster alive, in `owner.json` of its folder. The start time distinguishes a process from a later one
+ * with the same pid, the boot id from earlier boots.
+ */
 export interface ClusterRecord {
   readonly id: string;
   readonly name: string;
@@ -22,7 +25,7 @@ export const cgroupOf = (id: string): string => `slipway-${id}`;
 
 export const thisBoot = async (): Promise<string> => (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 
-/** Written aside and renamed: nobody reads half of it. */
+/** Written aside and renamed, so that no reader sees half of it. */
 export async function writeRecord(record: ClusterRecord): Promise<void> {
   const folder = clusterFolder(record.id);
   await mkdir(folder, { recursive: true, mode: 0o711 });

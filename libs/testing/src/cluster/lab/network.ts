@@ -57,8 +57,8 @@ export async function joinNetwork(pid: number, options: { readonly services: boo
 }
 
 /**
- * Ends the link while the namespace is there still, so that it is nobody else's: by itself the kernel takes it back some time after the namespace.
- * What cannot be ended is left to that.
+ * Ends the link while the namespace is there still, so that it cannot be another's: by itself the kernel takes it back
+ * some time after the namespace. What cannot be ended is left to that.
  */
 export async function leaveNetwork({ link }: ClusterNetwork): Promise<void> {
   await configureNetwork([`link delete ${link}`]).catch(() => {});

@@ -14,7 +14,7 @@ export function processUsage(pid: number): { readonly cpuSeconds: number; readon
   return { cpuSeconds: ticks / TICKS_A_SECOND, rssBytes: Number(fields[21]) * PAGE_BYTES };
 }
 
-/** Linux tells times of processes in hundredths of a second, whatever the kernel ticks at. */
+/** Linux reports times of processes in hundredths of a second, whatever the kernel ticks at. */
 const TICKS_A_SECOND = 100;
 const PAGE_BYTES = 4096;
 

@@ -7,7 +7,7 @@ export const MAX_PART_BYTES = 64 * 2 ** 30;
 export interface BoundedSource extends AsyncIterable<Buffer> {
   /** What has passed so far. */
   readonly bytes: number;
-  /** The source's own failure, to tell it from the store's. */
+  /** The source's own failure, as opposed to the store's. */
   readonly failure: unknown;
 }
 

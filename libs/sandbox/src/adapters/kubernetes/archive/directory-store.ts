@@ -9,7 +9,7 @@ import { archiveKey, workspaceName } from './archive-key.js';
 import { boundedSource, MAX_PART_BYTES } from './bounded-source.js';
 import { WORKSPACE_NAME, type WorkspaceStore } from './workspace-store.js';
 
-/** A draft that nobody has written to for so long was left behind by a process that was killed. Milliseconds. */
+/** Age of an unchanged draft that a killed process left behind. Milliseconds. */
 const ABANDONED_MS = 60 * 60_000;
 /** Bytes written before the next are asked for. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -60,7 +60,7 @@ class S3Store implements WorkspaceStore {
         connectionTimeout: CONNECT_TIMEOUT_MS,
         requestTimeout: SILENCE_TIMEOUT_MS,
         throwOnRequestTimeout: true,
-        // By the forward proxy of the process, if it has one: Node's own agents know of it, others have to be told.
+        // By the forward proxy of the process, if it has one: Node's own agents know it, others need it configured.
         httpAgent: proxyOf(http.globalAgent),
         httpsAgent: proxyOf(https.globalAgent),
       },

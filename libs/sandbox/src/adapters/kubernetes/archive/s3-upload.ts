@@ -13,9 +13,10 @@ export interface ObjectAddress {
 }
 
 /**
- * Makes an object of a stream whose length nobody knows. It appears when the last byte is there; a failure of either side, or `signal`, leaves no object and no part
- * of one: parts that stay are paid for, and no list shows them. Only a process that is killed, or a store that
- * goes away in the middle, leaves some: give the bucket a rule that ends incomplete uploads.
+ * Uploads a stream of unknown length as an object. It appears when the last byte is there; a failure of either side, or
+ * `signal`, leaves no object and no part of one: parts that stay are paid for, and no list shows them. Only a process
+ * that is killed, or a store that goes away in the middle, leaves some: give the bucket a rule that ends incomplete
+ * uploads.
  */
 export async function uploadObject(
   library: typeof import('@aws-sdk/client-s3'),
@@ -32,7 +33,7 @@ export async function uploadObject(
     await client.send(new library.PutObjectCommand({ ...address, Body: content, ContentLength: content.length }), options);
     return;
   }
-  // Not ended by `signal`: an upload that was begun and whose id nobody was told could not be cleared away.
+  // Not ended by `signal`: an upload that was begun and without a known id could not be cleaned up.
   const { UploadId } = await client.send(new library.CreateMultipartUploadCommand(address), { abortSignal: AbortSignal.timeout(SHORT_TIMEOUT_MS) });
   const sent: Array<Promise<CompletedPart>> = [];
   const send = async (Body: Buffer, PartNumber: number): Promise<CompletedPart> => {
@@ -41,7 +42,7 @@ export async function uploadObject(
   };
   const begin = (part: Buffer): void => {
     const sending = send(part, sent.length + 1);
-    // Waited for below; until then its failure is nobody's surprise.
+    // Waited for below; until then its rejection must not count as unhandled.
     sending.catch(() => {});
     sent.push(sending);
   };

@@ -8,8 +8,9 @@ import type { WorkspaceStore } from './workspace-store.js';
 const PROBE_PREFIX = 'probe-';
 
 /**
- * Writes a small object, reads it back and deletes it: the one proof that a workspace can be kept and come back.
- * @throws SlipwayError `sandbox.archive-unavailable` with what the store answered; the signal's reason when it is aborted.
+ * Writes a small object, reads it back and deletes it: which proves that a workspace can be saved and restored.
+ * @throws SlipwayError `sandbox.archive-unavailable` with what the store answered; the signal's reason when it is
+ * aborted.
  */
 export async function probeStore(store: WorkspaceStore, signal: AbortSignal): Promise<void> {
   const workspace = `${PROBE_PREFIX}${randomUUID()}`;

@@ -61,7 +61,7 @@ describe('agent-server', () => {
     until(`status ${wanted}; app has ${JSON.stringify(app.events.slice(-3))}`, () => status() === wanted);
   const kinds = (): string[] => app.events.map((event) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}` : event.kind));
 
-  /** The app's log and the sandbox's own file must tell the same story. */
+  /** The app's log and the sandbox's own file must hold the same events. */
   async function expectSameLog(id: string): Promise<void> {
     await until('the same log', async () => {
       const { body } = await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`);

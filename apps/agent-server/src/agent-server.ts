@@ -43,7 +43,7 @@ import { KeepWarm } from './warm/keep-warm.js';
 const FLUSH_MS = 1_200;
 /** From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim waits for it. Milliseconds. */
 const PRELOAD_AFTER_MS = 250;
-/** How often a sandbox that was told to end looks whether its workspace was read. Milliseconds. */
+/** Poll interval of a stopping sandbox for the read of its workspace. Milliseconds. */
 const LOOK_MS = 200;
 
 export interface AgentServer {
@@ -146,7 +146,10 @@ async function announce(stateDir: string, port: number): Promise<void> {
   await rename(`${file}.draft`, file);
 }
 
-/** @param staysOpen whoever keeps the workspace may still read it, by the platform's signature. The agents are at rest: what is read is at rest with them. */
+/**
+ * @param staysOpen runtime-api may still read the workspace, by the platform's signature. The agents are idle, so the
+ * files do not change.
+ */
 async function endWork(http: Server, sockets: EventSockets, conversations: Conversations, warm: KeepWarm, staysOpen: boolean): Promise<void> {
   warm.stop();
   if (!staysOpen) http.close();

@@ -4,7 +4,10 @@ import { expect } from 'expect';
 import { operationsOfOpenHands } from './openhands/operations.js';
 import { TestSandbox } from './testing/sandbox.js';
 
-/** Routes of conversations by which nobody makes a model work for themselves. The answer to what waits lets the run of its author go on; agent-server refuses what is the app's alone. */
+/**
+ * Routes of conversations that cause no model call on the caller's account. The answer to what waits lets the run of
+ * its author go on; agent-server refuses what is the app's alone.
+ */
 const NO_WORK = [
   '/confirmation_policy',
   '/events/respond_to_confirmation',

@@ -46,7 +46,10 @@ describe('a model that answers badly', () => {
     of<K extends ConversationEvent['kind']>(kind: K): Array<EventOf<K>>;
   }
 
-  /** One task from its message to the rest of the agent, which must be `status`; then the app has all that the sandbox has, in its order. */
+  /**
+   * One task from its message to the end of its run, whose status must be `status`; then the app has all that the
+   * sandbox has, in its order.
+   */
   async function run(script: ModelScript, status: string, retries = 0): Promise<Run> {
     const app = await new TestApp().start();
     apps.push(app);

@@ -82,7 +82,7 @@ describe('an agent that asks first', () => {
     expect(ids).toHaveLength(3);
     const [first, second, third] = ids;
     const stranger = await respond({ accept: true, slipway: { action_ids: ids, rejections: [{ id: randomUUID() }] } });
-    // An agent-server of before sees only what is approved, and must refuse it: it would carry out the rest.
+    // An agent-server of before sees only what is approved, and must refuse it: it would carry out the others.
     const half = await respond({ accept: true, slipway: { action_ids: [first, third] } });
     expect([stranger.status, half.status]).toEqual([409, 409]);
     const answer = { accept: true, slipway: { by: 'Ada', action_ids: [first, third], rejections: [{ id: second, reason: 'the second is not ours' }] } };

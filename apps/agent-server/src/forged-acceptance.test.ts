@@ -21,7 +21,10 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
   });
   after(() => Promise.all([sandbox.close(), ...models.map((model) => model.close()), ...apps.map((app) => app.close())]));
 
-  /** An agent that waits to make a file; then the log of the app has an acceptance that nobody gave, and the next start of an honest sandbox reads it. */
+  /**
+   * An agent that waits to make a file; then the log of the app has an acceptance that no user gave, and the next start
+   * of an honest sandbox reads it.
+   */
   async function resumed(orgConfirmation: OrgConfirmationPolicy, approved: 'waiting' | 'none' | 'unknown to the app') {
     const app = await new TestApp().start();
     apps.push(app);

@@ -1,14 +1,18 @@
 import { type AgentServer, startAgentServer } from './agent-server.js';
 import { loadConfig } from './config.js';
 
-/** Told to end, it ends as one that a signal ended: a pod all of whose containers end with 0 has "succeeded", and the node's reason for ending it (Evicted) is lost. */
+/**
+ * On SIGTERM it ends as if killed by the signal: a pod all of whose containers end with 0 has "succeeded", and the
+ * node's reason for ending it (Evicted) is lost.
+ */
 const ENDED_BY = { SIGTERM: 128 + 15, SIGINT: 128 + 2 } as const;
 
 async function main(): Promise<void> {
   let server: AgentServer | null = null;
   let stopping = false;
   const stop = (signal: keyof typeof ENDED_BY): void => {
-    // A second signal: whoever sends it has what it wants of this sandbox, or no more time for it. Before the start is over nobody has anything here.
+    // A second signal: its sender is done with this sandbox, or has no more time. Before the start is over there is
+    // nothing to save.
     if (stopping || server === null) process.exit(ENDED_BY[signal]);
     stopping = true;
     const { logger } = server;

@@ -52,7 +52,7 @@ describe('the confirmation policy of an organization', () => {
     return { id, at, status, events, policy, made: () => existsSync(path.join(sandbox.workspace, name)) };
   }
 
-  /** As sandbox-gateway hands on what a person sends. */
+  /** As sandbox-gateway forwards a user's request. */
   async function outside(route: string, body: object = {}, headers = sandbox.asUser(BOB), method = 'POST'): Promise<string> {
     const response = await fetch(`${sandbox.url}${route}`, {
       method,

@@ -146,7 +146,7 @@ describe('secrets that a sandbox was handed', () => {
     const token = 'token-of-git-that-nobody-else-has-0123456789';
     const asked: string[] = [];
     let released = false;
-    // A server that asks for a password, takes it, and keeps git waiting with the proof in hand.
+    // A server that asks for a password, takes it, and keeps git waiting with the credential sent.
     const server = createServer((request, response) => {
       asked.push(request.headers.authorization ?? '');
       if (released) response.writeHead(403).end();

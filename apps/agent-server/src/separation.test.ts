@@ -9,7 +9,7 @@ import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
-/** Two users of this run alone: what is counted and killed by user is then nobody else's. */
+/** Two users of this run alone: what is counted and killed by user then belongs to this run. */
 const AGENT = 20_000 + (process.pid % 20_000) * 2;
 const TOOLS = AGENT + 1;
 const GROUP = 10_000;

@@ -4,7 +4,7 @@ import { ok, type Route } from './http/router.js';
 
 const STARTED = performance.now();
 
-/** When somebody last had something to do here. */
+/** When there was last work here. */
 export class Activity {
   private usedAt = performance.now();
   private workedAt: number | null = null;
@@ -14,13 +14,13 @@ export class Activity {
     this.usedAt = performance.now();
   }
 
-  /** A person did something in the sandbox itself: typed into a terminal, opened a file, took the browser. */
+  /** A user did something in the sandbox itself: typed into a terminal, opened a file, took the browser. */
   workedIn(): void {
     this.used();
     this.workedAt = this.usedAt;
   }
 
-  /** Whole seconds since a person last did something in the sandbox itself; `null` when nobody has. */
+  /** Whole seconds since a user last did something in the sandbox itself; `null`: never. */
   get personIdleSeconds(): number | null {
     return this.workedAt === null ? null : Math.floor((performance.now() - this.workedAt) / 1_000);
   }

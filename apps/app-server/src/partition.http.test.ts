@@ -9,7 +9,10 @@ import { type Answer, ConversationApp, type Person, thought } from './testing/co
 const SILENCE_MS = process.env['SLIPWAY_LONG'] === '1' ? 30_000 : 4_000;
 /** After it everything works again within this. Milliseconds. */
 const RECOVERY_MS = 5_000;
-/** Longest that somebody waits for an answer while the database is silent. Milliseconds: one wait for a connection and one for an answer, and a little. */
+/**
+ * Longest wait for an answer while the database is silent. Milliseconds: one wait for a connection and one for an
+ * answer, and a little.
+ */
 const ANSWER_MS = 17_000;
 
 describe('a network that goes silent', { timeout: 180_000 }, () => {
@@ -79,7 +82,7 @@ describe('a network that goes silent', { timeout: 180_000 }, () => {
       for (const { answer, ms } of await ended) {
         expect(ms).toBeLessThan(ANSWER_MS + SILENCE_MS);
         if (answer.status < 300) continue;
-        // The same create is asked for again meanwhile: whichever comes second is told so.
+        // The same create is asked for again meanwhile: the second gets that answer.
         if (answer.body.code === 'idempotency.in-progress') continue;
         expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringMatching(/\w+/), retry: 'later' }]);
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

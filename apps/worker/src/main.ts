@@ -13,7 +13,7 @@ const PROBES_MS = 2_000;
 const config = loadConfig(process.env);
 const logger = createLogger('worker', logSettings(config));
 useTracing(preloadedTracing(logger));
-// Nobody calls a worker: there is no load balancer to wait for, and what it gives back at once runs elsewhere at once.
+// A worker has no clients: no load balancer to wait for, and released jobs run elsewhere at once.
 const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const metrics = createMetrics('worker');
 const worker = await startWorker(config, logger, metrics);

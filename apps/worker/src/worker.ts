@@ -82,7 +82,10 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-/** Everything of the worker but its HTTP server; takes jobs from the moment it resolves, and tells `metrics` what is not done yet. @throws when the database or its queue schema is not there. */
+/**
+ * Everything of the worker but its HTTP server; takes jobs from the moment it resolves, and exports pending work to
+ * `metrics`. @throws when the database or its queue schema is not there.
+ */
 export async function startWorker(config: Config, logger: Logger, metrics?: Registry): Promise<Worker> {
   const connection = { databaseUrl: config.DATABASE_URL, applicationName: 'worker', logger };
   const bare = await createQueue({ ...connection, redisUrl: config.REDIS_URL });
@@ -134,7 +137,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
-  // Never ended by us: a renewal whose answer nobody hears loses the pair.
+  // Never ended by us: a renewal whose answer is lost loses the pair of tokens.
   const connect = connectWith(dispatch, clock);
   const installedApps = new InstalledApps({
     pool,
@@ -228,7 +231,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   outcomes.start();
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
   const traceMetrics = new TraceExportMetrics(metrics);
-  // OpenTelemetry's packages are read only where somebody wants them.
+  // OpenTelemetry's packages are loaded only where they are configured.
   const traces =
     endpoint === undefined
       ? null

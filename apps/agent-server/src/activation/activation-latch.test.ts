@@ -67,7 +67,7 @@ describe('the activation latch', () => {
   });
 });
 
-/** A token as somebody without the platform's key would make it: with a header and a signature of his choice. */
+/** A token as an attacker without the platform's key would make it: with a header and a signature of his choice. */
 function forge(sandbox: TestSandbox, body: string, header: object, signature: (head: string) => string, more: object = {}): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {

@@ -16,11 +16,11 @@ const ActivationRecord = z.object({
 });
 export type ActivationRecord = z.infer<typeof ActivationRecord>;
 
-/** `unreadable` is a latch that cannot be read: closed for everybody. */
+/** `unreadable` is a latch that cannot be read: closed to all. */
 export type LatchState = { readonly state: 'open' } | { readonly state: 'closed'; readonly record: ActivationRecord } | { readonly state: 'unreadable' };
 
 /**
- * Lets exactly one claim in, for the life of the state directory: the record is on disk, whole, before anyone is told.
+ * Accepts exactly one claim in the lifetime of the state directory: the record is on disk, whole, before the answer.
  * Calls wait for each other. A file that cannot be read counts as closed.
  */
 export class ActivationLatch {

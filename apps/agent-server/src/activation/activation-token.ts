@@ -41,7 +41,10 @@ export function readSignedToken(token: string, expected: { key: KeyObject; audie
   return raw;
 }
 
-/** @throws SlipwayError `auth.missing` for the proof and `permission.denied` for the wrong sandbox; only what was signed for this sandbox and this body, just now, passes. */
+/**
+ * @throws SlipwayError `auth.missing` for a bad token and `permission.denied` for the wrong sandbox; only a token
+ * freshly signed for this sandbox and this body passes.
+ */
 export function verifyActivation(token: string, body: Buffer, expected: { key: KeyObject; slotId: string; podUid: string; nowMs: number }): ActivationClaims {
   const refuse = (why: string): SlipwayError => refusedToken('activation', why);
   const raw = readSignedToken(token, { ...expected, audience: ACTIVATION_AUDIENCE, what: 'activation' });

@@ -9,7 +9,7 @@ import type { ActivationLatch } from './activation-latch.js';
 import { verifyActivation } from './activation-token.js';
 import { type Caller, callerOf, UNAUTHENTICATED } from './caller.js';
 
-/** What a sandbox that belongs to nobody says of itself. */
+/** State of an unclaimed sandbox. */
 export interface BlankCondition {
   /** Why it takes no claim now, in a sentence. */
   readonly obstacle: string | null;
@@ -19,7 +19,7 @@ export interface BlankCondition {
   readonly warmedAt: string | null;
 }
 
-/** Whose sandbox this is: nobody's until one signed claim has closed the latch. */
+/** Owner of this sandbox: none until one signed claim has closed the latch. */
 export class Activation {
   /** Claims that are being accepted or refused. */
   private claiming = 0;
@@ -51,7 +51,7 @@ export class Activation {
     };
   }
 
-  /** True when it belongs to nobody and nobody is about to get it. */
+  /** True when it is unclaimed and no claim is under way. */
   get untouched(): boolean {
     return this.latch.state.state === 'open' && this.claiming === 0;
   }

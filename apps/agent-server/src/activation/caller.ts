@@ -2,7 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserOf, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 
-/** Who speaks, by the key that it shows beside the session key. Without one of the two keys nobody is more than a holder of the session key. */
+/**
+ * The caller, by the key sent beside the session key. Without one of the two keys it is only a holder of the session
+ * key.
+ */
 export type Caller =
   | { readonly kind: 'app' }
   /** Through sandbox-gateway, which names who it is. */
@@ -19,7 +22,9 @@ export interface CallerKeys {
   readonly gateway_key_sha256?: string | undefined;
 }
 
-/** Names and values. Node drops headers beyond its own limit without a word: with this many one that tells where the request comes from may be missing. */
+/**
+ * Names and values. Node silently drops headers beyond its own limit: with this many the origin header may be missing.
+ */
 const MANY_RAW_HEADERS = 400;
 
 export const UNAUTHENTICATED: Caller = { kind: 'unauthenticated', isMarked: true, mayBeEarlierApp: false };

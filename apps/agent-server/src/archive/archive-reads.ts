@@ -14,12 +14,15 @@ export class ArchiveReads {
     this.at.set(part, now);
   }
 
-  /** Whether every part was read to its end a moment ago: a sandbox that is told to end then was kept before, and needs not wait. */
+  /**
+   * Whether every part was read to its end a moment ago: a sandbox that stops then was saved before, and needs not
+   * wait.
+   */
   isFresh(now = performance.now()): boolean {
     return ARCHIVE_PARTS.every((part) => now - (this.at.get(part) ?? Number.NEGATIVE_INFINITY) < FRESH_MS);
   }
 
-  /** Whether every part was read to its end since `since`, and nobody has asked again for a while: whoever read it has kept it. */
+  /** Whether every part was read to its end since `since`, and no read has followed for a while: it is saved then. */
   isTaken(since: number, now = performance.now()): boolean {
     const ends = ARCHIVE_PARTS.map((part) => this.at.get(part) ?? Number.NEGATIVE_INFINITY);
     return ends.every((end) => end >= since) && now - Math.max(...ends) >= TAKEN_MS;

@@ -12,7 +12,10 @@ export interface ExpectedTransfer {
   readonly nowMs: number;
 }
 
-/** @throws SlipwayError `auth.missing` for the proof, `permission.denied` for another sandbox, part or direction. A token that lives longer than a minute is none. */
+/**
+ * @throws SlipwayError `auth.missing` for a bad token, `permission.denied` for another sandbox, part or direction. A
+ * token valid for longer than a minute is refused.
+ */
 export function verifyArchive(token: string | undefined, expected: ExpectedTransfer): void {
   if (token === undefined) throw new SlipwayError('auth.missing', 'An archive needs a signed token.');
   const claims = ArchiveClaims.safeParse(readSignedToken(token, { key: expected.key, audience: ARCHIVE_AUDIENCE, what: 'archive', nowMs: expected.nowMs }));

@@ -31,7 +31,10 @@ interface Part {
   write(source: Readable, signal: AbortSignal): Promise<void>;
 }
 
-/** Takes what a sandbox holds out of it, and puts it into one that nobody owns. Its proof is the platform's signature, not the session's key: a blank sandbox has none. */
+/**
+ * Exports the files of a sandbox, and imports them into an unclaimed one. Authenticated by the platform's signature,
+ * not the session's key: a blank sandbox has none.
+ */
 export function archiveRoutes(deps: ArchiveDeps): Route[] {
   const { actionServer, activation, restores, logger } = deps;
   const parts: Readonly<Record<ArchivePart, Part>> = {

@@ -28,7 +28,7 @@ describe('GET and PUT /api/archive/{part}', () => {
     if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
     return Buffer.from(await answer.arrayBuffer());
   };
-  /** A body whose first byte is sent at once, and the rest when it is told to. */
+  /** A body whose first byte is sent at once, and the remainder on request. */
   const begun = (): { body: ReadableStream; end(): void; cut(): void } => {
     let control: ReadableStreamDefaultController | undefined;
     const body = new ReadableStream({

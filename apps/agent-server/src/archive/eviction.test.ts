@@ -42,7 +42,7 @@ describe('a sandbox that is told to end by a drain', () => {
       archives.set(part, Buffer.from(await answer.arrayBuffer()));
     }
     expect(exitCode(sandbox)).toBeNull();
-    // Nobody asks again: it was kept.
+    // No further read: it was saved.
     expect(await ended(sandbox)).toBe(143);
 
     const next = await started(false);

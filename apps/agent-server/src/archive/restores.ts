@@ -4,8 +4,9 @@ import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 
 /**
- * Which parts of a kept workspace are being put into this sandbox, or were begun and never came to their end. A part that has begun is noted on disk first:
- * half a workspace is given to nobody and kept over no whole one, also after a restart. Only the same part again, to its end, takes the note away.
+ * Which parts of a kept workspace are being put into this sandbox, or were begun and never came to their end. A part
+ * that has begun is noted on disk first: half a workspace is never handed out nor saved over a whole one, also after a
+ * restart. Only the same part again, to its end, removes the note.
  */
 export class Restores {
   private readonly running = new Set<ArchivePart>();

@@ -51,7 +51,7 @@ export function llmConfigOf(llm: LlmSettings): LlmConfig {
   };
 }
 
-/** US dollars by our price list, for calls whose cost the gateway does not say; 0 for a model that it lacks. */
+/** US dollars by our price list, for calls whose cost the gateway does not say; 0 for a model missing in it. */
 function costOf(model: string, usage: CompletionUsage): number {
   const price = priceOf(model);
   return price === null

@@ -30,7 +30,7 @@ const READ_TIMEOUT_MS = 15_000;
 const NO_FILES: WorkspaceFiles = { skills: [], hooks: null };
 const NO_HOOKS = HookConfig.parse({});
 
-/** What the agent of a conversation is: its tools, its skills, its hooks, and what it is told at its beginning. Made anew at each start. */
+/** Setup of a conversation's agent: tools, skills, hooks and system prompt. Made again at each start. */
 export class AgentSetup {
   private constructor(
     readonly toolbox: Toolbox,
@@ -81,7 +81,7 @@ export class AgentSetup {
     );
   }
 
-  /** Is this what the agent was told it is: one that plans, or one that works, and with these tools missing? */
+  /** Whether the system prompt matches: planning or working, and with these tools missing. */
   matches({ system_prompt: { text } }: EventOf<'SystemPromptEvent'>): boolean {
     return text.includes(PLANNING) === this.plans && saysUnavailable(text, this.missing);
   }
@@ -95,7 +95,7 @@ export class AgentSetup {
     });
   }
 
-  /** What files bring that an action looked at or changed. */
+  /** Skills of the files that an action read or changed. */
   readonly skillsOf: NonNullable<AgentPorts['skillsOf']> = (action, events) => broughtByFiles(action, this.workingDir, this.skills, events);
 
   /** What a message brings beside its own text. */

@@ -24,7 +24,7 @@ export class AppLink {
   ) {}
 
   /**
-   * Takes the conversation over: the app's log first, then what an earlier life wrote here and did not send.
+   * Takes the conversation over: the app's log first, then what a previous process wrote here and did not send.
    * @throws SlipwayError `service.unavailable` or `ingest.stale-epoch`; nothing here has changed then.
    */
   static async open(

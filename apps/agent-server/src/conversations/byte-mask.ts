@@ -1,14 +1,15 @@
 import type { SecretMask } from './secret-mask.js';
 
 /**
- * Most of a secret's beginning that is shown before it is known to be one. Bytes: what somebody types shows at once, though a secret may begin with it.
- * A secret that is printed in pieces shows as these and `<secret:NAME>` behind them.
+ * Most of a secret's beginning that is shown before it is known to be one. Bytes: typed input shows at once, though a
+ * secret may begin with it. A secret that is printed in pieces shows as these and `<secret:NAME>` behind them.
  */
 const SHOWN_AHEAD = 3;
 
 /**
- * Bytes on their way to a person's terminal, wherever they are cut: a secret that is split over several pieces is hidden too. What may be the beginning of
- * one is held back until the next piece, but for its first `SHOWN_AHEAD` bytes; what is held when the stream ends is not shown.
+ * Bytes on their way to a user's terminal, wherever they are cut: a secret that is split over several pieces is hidden
+ * too. What may be the beginning of one is held back until the next piece, but for its first `SHOWN_AHEAD` bytes; what
+ * is held when the stream ends is not shown.
  */
 export class ByteMask {
   #held = '';

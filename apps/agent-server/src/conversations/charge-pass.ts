@@ -59,7 +59,7 @@ function chargedModels(models: AgentPorts['models'], usage: LlmUsage, current: (
   };
 }
 
-/** Models of a run: the summary that somebody asked for counts for them. */
+/** Models of a run: a requested summary counts for its requester. */
 export function summaryModels(llms: LlmRegistry, log: AgentLog, asked: () => ChargePass | null): AgentPorts['models'] {
   return chargedModels(
     (usage) => llms.get(usage),
@@ -68,7 +68,7 @@ export function summaryModels(llms: LlmRegistry, log: AgentLog, asked: () => Cha
   );
 }
 
-/** Ports of a question beside the task: it counts for whose pass it is, and nobody is shown its text as it comes. */
+/** Ports of a question beside the task: it counts for the pass's user, and its text is not streamed. */
 export function portsBeside(ports: AgentPorts, pass: ChargePass | null): AgentPorts {
   return { ...ports, models: chargedModels(ports.models, 'ask-agent', () => pass), onDelta: () => {} };
 }

@@ -1,13 +1,13 @@
 import type { SecretMask } from './secret-mask.js';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches colour codes
 const COLOUR = /\u001b\[[0-?]*m/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const BEGUN = /\u001b(?:\[[0-?]{0,64})?$/;
 
 /**
- * As `SecretMask.piece`, of text in which colours may stand: a program that colours a part of a secret must not show the rest. Where nothing had to be hidden the
- * colours stay; otherwise the piece comes without them.
+ * As `SecretMask.piece`, for text with colour codes: a program that colours a part of a secret must not show the rest.
+ * Where nothing had to be hidden the colours stay; otherwise the piece comes without them.
  */
 export function maskColoured(mask: Pick<SecretMask, 'piece'>, text: string): { shown: string; held: string } {
   if (!text.includes('\u001b')) return mask.piece(text);

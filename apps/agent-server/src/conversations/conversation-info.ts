@@ -35,7 +35,7 @@ export function conversationInfo(
   };
 }
 
-/** Fields that OpenHands' clients look for, and that nothing here fills. */
+/** Fields that OpenHands' clients read, and that are always empty here. */
 const UNUSED = {
   invoked_skills: [],
   blocked_actions: {},
@@ -60,7 +60,7 @@ function agentOf(meta: ConversationMeta): object {
   return {
     kind,
     ...agent,
-    // No start signs in to a model with a subscription, but what a client said of its own it is told again.
+    // No start signs in to a model with a subscription, but a client gets its own value back.
     llm: { usage_id: 'agent', is_subscription: false, ...(llm as object | undefined), model: meta.model, base_url: meta.base_url, api_key: '**********' },
   };
 }

@@ -60,9 +60,9 @@ export class Conversation {
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
   /** Text that the model is writing. */
   readonly deltas = new Listeners<StreamingDelta>();
-  /** Told when the conversation goes away, and when its log is put together anew: positions in it mean nothing then. */
+  /** Fires when the conversation goes away, and when its log is rebuilt: positions in it are invalid then. */
   readonly closes = new Listeners<'gone' | 'restarted'>();
-  /** Told whenever a run has ended, after its last event. */
+  /** Fires after a run's last event is in the log. */
   readonly rests = new Listeners<void>();
   private setup = AgentSetup.blank();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
@@ -90,14 +90,14 @@ export class Conversation {
   }
 
   /**
-   * True for what an earlier life left here and the app has not started again: without its tokens it can do nothing. It must look as if it were not there,
-   * so that whoever asks after it starts it again.
+   * True for a conversation of a previous process that the app has not started again: it has no tokens. It is answered
+   * as missing, so that the caller starts it again.
    */
   get awaitsApp(): boolean {
     return this.started === undefined && this.meta.epoch !== null;
   }
 
-  /** A conversation that an earlier life of this sandbox left in `directory`; `null` when there is none. */
+  /** A conversation that a previous process left in `directory`; `null` when there is none. */
   static async restore(directory: string, deps: ConversationDeps): Promise<Conversation | null> {
     const meta = await readMeta(directory);
     return meta === null ? null : new Conversation(directory, meta, await EventLog.open(directory), deps);
@@ -223,7 +223,7 @@ export class Conversation {
   }
 
   /**
-   * Shortens what the model sees: a run does it before its next step, at rest it is done when this resolves.
+   * Condenses the model's view: a run does it before its next step; when idle it is done when this resolves.
    * @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`, `budget.exhausted`.
    */
   async condense(pass: ChargePass | null): Promise<void> {
@@ -293,7 +293,10 @@ export class Conversation {
     this.file.change({ ...(title == null ? {} : { title }), ...(tags == null ? {} : { tags }) });
   }
 
-  /** Ends the run without a word in the log (the next life goes on with it) and sends what is left to the app, for at most as long as `signal` lets it. */
+  /**
+   * Ends the run without an event in the log (the next process continues it) and sends what is left to the app, until
+   * `signal` at most.
+   */
   async flush(signal: AbortSignal): Promise<void> {
     await this.halt();
     await this.started?.link?.outbox.flushed(signal);

@@ -27,7 +27,7 @@ import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
 
-/** A value, or one of OpenHands' wrappers around it, or where it is looked up. */
+/** A value, or one of OpenHands' wrappers around it, or where to look it up. */
 const Secrets = z.looseObject({
   secrets: z.record(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'),
@@ -132,7 +132,7 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
         const here = heldSecretAt(secret.url, hosts, (id) => ids.has(id.toLowerCase()));
         const value = here === null ? undefined : held.value(here);
         if (value !== undefined) return [name, value] as const;
-        // What is no proof, such as a media type, must stay readable everywhere else.
+        // What is no credential, such as a media type, must stay readable everywhere else.
         mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
         return [name, await lookUp(name, secret, signal)] as const;
       });

@@ -11,7 +11,7 @@ import { OrgConfirmation } from './org-confirmation.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
-/** The conversations of this sandbox: those that were started, and those that an earlier life left on disk. */
+/** The conversations of this sandbox: those that were started, and those that a previous process left on disk. */
 export class Conversations {
   private readonly open = new Map<string, Promise<Conversation>>();
   /** Starts of one conversation wait for each other. */
@@ -106,7 +106,7 @@ export class Conversations {
     await conversation.delete();
   }
 
-  /** Those that were touched in this life; nothing is read from disk. */
+  /** Those in use by this process; nothing is read from disk. */
   async opened(): Promise<Conversation[]> {
     const settled = await Promise.allSettled(this.open.values());
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

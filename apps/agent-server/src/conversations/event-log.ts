@@ -44,17 +44,18 @@ const SMALL = 64 * 1024;
 const QUICK_MS = 1.5;
 /** So many writes go through the thread pool after one that was not quick. */
 const WARY = 100;
-/** A log that had nothing to write for this long is at rest: nobody is there to share the next write with. Milliseconds. */
+/** A log that had nothing to write for this long is idle: no writer shares the next write. Milliseconds. */
 const REST_MS = 5;
 
 /**
- * The log of one conversation: a file with one JSON line an event, and the same in memory.
- *
- * - An event is in `events`, and known to listeners, only after the disk holds it; calls that come together share one write.
+ * The log of one conversation: a file with one JSON line an event, and the same in memory. ¶ ¶- An event is in
+ * `events`, and known to listeners, only after the disk holds it; calls that come together share one write.
  * - An id is in the log once: appending it again resolves and changes nothing.
- * - A log at rest on a quick disk writes a short line from the loop's own thread: the way through the thread pool and back takes longer than the disk. One slow
- *   write, and the next hundred go through the pool, so that a disk that stalls holds up nothing else.
- * - A full disk rejects with `sandbox.disk-full` and leaves the file as it was; `appendLast` then keeps the events in memory and writes them with the next append.
+ * - An idle log on a quick disk writes a short line from the loop's own thread: the way through the thread pool and
+ * back takes longer than the disk. One slow write, and the next hundred go through the pool, so that a disk that stalls
+ * holds up nothing else.
+ * - A full disk rejects with `sandbox.disk-full` and leaves the file as it was; `appendLast` then keeps the events in
+ * memory and writes them with the next append.
  */
 export class EventLog {
   readonly events: ConversationEvent[] = [];
@@ -120,7 +121,10 @@ export class EventLog {
     this.fence ??= reason;
   }
 
-  /** Puts the log of the platform in place of what was here, atomically: `history`, then of the old lines those that it lacks. @returns how many lines are the history's. */
+  /**
+   * Replaces the local log with the platform's, atomically: `history`, then the old lines missing in it. @returns how
+   * many lines are the history's.
+   */
   async rebase(history: readonly ConversationEvent[]): Promise<number> {
     await this.settled();
     const known = new Set(history.map((event) => event.id));

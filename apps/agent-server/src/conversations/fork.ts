@@ -32,7 +32,7 @@ function isUpdate(event: ConversationEvent, key: string): boolean {
   return event.kind === 'ConversationStateUpdateEvent' && event.key === key;
 }
 
-/** The start as it would be with another model; a key that is not given anew stays only at its own address. */
+/** The start as it would be with another model; a key that is not given again stays only at its own address. */
 export function withModel(request: StartConversationRequest, llm: LlmSettings): StartConversationRequest {
   const before = request.agent.llm;
   const key = llm.api_key ?? (llm.base_url === before.base_url ? before.api_key : undefined);

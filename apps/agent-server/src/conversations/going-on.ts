@@ -23,7 +23,10 @@ export function interruptedAnswers(by: EventStamp, events: readonly Conversation
   );
 }
 
-/** What a log needs before its agent goes on: a system prompt if it is new or its agent was another, answers for what the last life left without one, and what the agent must know of the time between. */
+/**
+ * What a log needs before its agent goes on: a system prompt if it is new or its agent was another, answers for actions
+ * that the previous process left without one, and a notice about the time between.
+ */
 export function eventsToGoOn(
   by: EventStamp,
   log: { readonly id: string; readonly events: readonly ConversationEvent[]; readonly waits: boolean },
@@ -46,7 +49,7 @@ export function hasWork(events: readonly ConversationEvent[]): boolean {
   return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
 }
 
-/** The agent halted by itself or as it was asked to, and nobody has said that this is its end. */
+/** The agent halted by itself or as it was asked to, and no event says that this is its end. */
 export function restsOnPause(events: readonly ConversationEvent[]): boolean {
   return lastStatus(events) === 'paused' && events.findLast(({ kind }) => kind === 'PauseEvent' || kind === 'InterruptEvent')?.kind === 'PauseEvent';
 }

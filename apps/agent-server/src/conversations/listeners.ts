@@ -1,4 +1,4 @@
-/** Who wants to hear of something. A listener that throws is a fault of its own: the others are told first come, first served. */
+/** Listeners of one event, called in order. A listener that throws does not affect the others. */
 export class Listeners<T> {
   private readonly all = new Set<(value: T) => void>();
 

@@ -42,7 +42,7 @@ export class MetaFile {
     // A fork that was closed may have been deleted: a write would bring its folder back.
     if (this.closed) return;
     writeMeta(this.directory, this.current).catch((error: NodeJS.ErrnoException) => {
-      // Closed and deleted while it was written: there is nothing to save and nobody to warn.
+      // Closed and deleted while it was written: there is nothing to save or to report.
       if (this.closed && error.code === 'ENOENT') return;
       this.logger.warn({ err: error, conversation_id: this.current.id }, 'failed to save conversation settings');
     });

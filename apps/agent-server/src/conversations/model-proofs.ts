@@ -1,9 +1,9 @@
 import type { LlmSettings, StartConversationRequest } from '@slipway/contracts';
 
 /**
- * The app's way to a model, for clients that work in a sandbox of the app's and have no key of their own: a start without a key is given the newest that the
- * app has brought, at the address that it is good for and at no other. It is handed to nobody; whoever may start a conversation here may have the agent of the
- * app's work, too. In memory alone.
+ * The app's model credentials, for clients that work in a sandbox of the app's without a key of their own: a start
+ * without a key gets the newest, at its own address only. It is never returned; a caller that may start a conversation
+ * here may have the agent of the app's work, too. In memory alone.
  */
 export class ModelProofs {
   private newest: LlmSettings | undefined;

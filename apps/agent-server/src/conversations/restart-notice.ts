@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EventBody } from '@slipway/agent';
 import type { StartConversationRequest } from '@slipway/contracts';
 
-/** What an agent that goes on must know, as a message to it. Its id is the epoch's own: a start that is repeated tells it once. */
+/** Notice for an agent that continues, as a message to it. Its id is the epoch's own: a repeated start adds it once. */
 export function noticeOf(conversationId: string, slipway: StartConversationRequest['slipway']): (EventBody & { readonly id: string }) | null {
   if (slipway?.notice === undefined) return null;
   const hash = createHash('sha256').update(`notice ${conversationId} ${slipway.epoch}`).digest('hex');

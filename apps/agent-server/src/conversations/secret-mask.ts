@@ -9,8 +9,8 @@ export const HIDDEN = '<secret-hidden>';
 const STRUCTURE = new Set(['id', 'kind', 'timestamp', 'source', 'parent_id', 'action_id', 'tool_call_id', 'llm_response_id', 'key', 'type', 'role']);
 
 /**
- * Puts `<secret:NAME>` where a known secret stands, in any form that programs print it in, before an event or a piece of text leaves for the log, a socket or the app.
- * A secret that was known once is hidden for as long as the process lives.
+ * Replaces a known secret by `<secret:NAME>`, in any form that programs print, before an event or a piece of text
+ * leaves for the log, a socket or the app. A secret stays masked for the lifetime of the process.
  */
 export class SecretMask {
   private readonly texts = new SecretMatcher();

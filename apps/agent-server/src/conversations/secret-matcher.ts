@@ -1,4 +1,4 @@
-/** Shortest text that can be looked for, and the piece of it that finds it. UTF-16 code units. */
+/** Shortest text that can be searched, and the piece of it that finds it. UTF-16 code units. */
 const HEAD = 4;
 
 interface Hidden {
@@ -7,8 +7,8 @@ interface Hidden {
 }
 
 /**
- * Finds many texts in one pass: the head of each is in a table that says no to nearly every place of a text at the cost of one look.
- * Of those that begin at one place the longest counts, and the search goes on behind it.
+ * Finds many texts in one pass: the head of each is in a table that rejects nearly every position of a text with one
+ * lookup. Of those that begin at one place the longest counts, and the search goes on behind it.
  */
 export class SecretMatcher {
   private readonly heads = new Uint8Array(65_536);

@@ -1,6 +1,6 @@
 import type { EventOf, SendEventRequest } from '@slipway/contracts';
 
-/** What a person said, as its event. @param brought what its text brings beside itself. */
+/** A user's message as an event. @param brought skills added by its text. */
 export function userMessage(
   id: string,
   { content, sender, sender_id }: SendEventRequest,

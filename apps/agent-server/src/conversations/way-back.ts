@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 
-/** What the model has been told and has done. What it is told of its tools stays true. */
+/** The model's messages and actions. Its knowledge of its tools stays valid. */
 const TOLD: readonly string[] = ['MessageEvent', 'ActionEvent', 'ObservationEvent', 'UserRejectObservation', 'AgentErrorEvent'];
 
 /**
@@ -15,7 +15,7 @@ export function forgottenAt(events: readonly ConversationEvent[], eventId: strin
   const condensations = events.flatMap((event, index) => (event.kind === 'Condensation' ? [{ ...event, since: index > at }] : []));
   const gone = new Set(condensations.flatMap(({ forgotten_event_ids: ids }) => ids));
   const goneSince = new Set(condensations.flatMap(({ since, forgotten_event_ids: ids }) => (since ? ids : [])));
-  // A summary tells of what would come after, or stands for what was there.
+  // A summary covers what would come after, or stands for what was there.
   const shortened = condensations.some(({ since, summary }) => since && typeof summary === 'string' && summary !== '');
   if (shortened || events.slice(0, at + 1).some(({ id }) => goneSince.has(id)))
     throw new SlipwayError(

@@ -34,8 +34,8 @@ export interface WorkspaceFiles {
 }
 
 /**
- * Skills and hooks of the workspace, read by the sandbox's own user. Nothing that comes back is trusted beyond being told to the agent, or run in the sandbox. A workspace
- * that cannot be read has none: the agent can work without.
+ * Skills and hooks of the workspace, read by the sandbox's own user. Their content is trusted only as input of the
+ * agent, or run in the sandbox. A workspace that cannot be read has none: the agent can work without.
  */
 export async function readWorkspaceFiles(actionServer: ActionServerClient, directory: string, signal: AbortSignal): Promise<WorkspaceFiles> {
   try {

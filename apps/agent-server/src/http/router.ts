@@ -101,7 +101,7 @@ export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES)
   const tooLarge = (): SlipwayError => new SlipwayError('request.too-large', `The body is larger than ${limit} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   if (request.readableEnded) return Buffer.alloc(0);
-  // It has told of its end already: nothing that is waited for below would come.
+  // It has already reported its end: no event awaited below would come.
   if (request.destroyed) throw goneWithin();
   // Events, and not `for await`: a body that came with its head is here without a turn of the loop for each step of an iterator.
   return new Promise((resolve, reject) => {

@@ -40,12 +40,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
   }
 }
 
-/** Largest rest of a refused body that is read and thrown away, and for how long, so that the client has sent all when it reads the answer. Bytes; milliseconds. */
+/**
+ * Largest remainder of a refused body that is read and thrown away, and for how long, so that the client has sent all
+ * when it reads the answer. Bytes; milliseconds.
+ */
 const MAX_DRAINED = 16 * 1024 * 1024;
 const DRAINED_MS = 10_000;
 
 async function drained(request: IncomingMessage, end: AbortSignal): Promise<void> {
-  // One that was handed on and broken off there has told of its end already.
+  // One that was broken off after a hand-over has already reported its end.
   if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
   request.resume();
   await once(request, 'close', { signal: end }).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { StartConversationRequest } from '@slipway/contracts';
 
 /** Stands for what is not handed back, as OpenHands writes it. */
 const REDACTED = '**********';
-/** Keys whose values are proofs. */
+/** Keys whose values are credentials. */
 const SECRET_KEY = /(api_?key|secret|token|password|credential|authorization|cookie)$|^aws_(access|session)/i;
 /** Maps whose every value may be one. */
 const SECRET_MAP = /^(env|headers|extra_headers|secrets|secret_sources)$/i;
@@ -21,7 +21,7 @@ const HANDED_BACK = [
 /** A field that is longer is not kept. UTF-16 code units of JSON. */
 const MAX_KEPT = 256 * 1024;
 
-/** What `GET /api/conversations/{id}` tells of a start again, without its secrets. */
+/** What `GET /api/conversations/{id}` returns of a start, without its secrets. */
 export function settingsOf(request: StartConversationRequest): Record<string, unknown> {
   const kept: Record<string, unknown> = { agent: { kind: 'Agent', ...(withoutSecrets(request.agent) as object) } };
   for (const name of HANDED_BACK) {
@@ -42,7 +42,7 @@ function redacted(item: unknown): unknown {
   return typeof item === 'object' && item !== null ? Object.fromEntries(Object.keys(item).map((name) => [name, REDACTED])) : REDACTED;
 }
 
-/** The value with every proof in it replaced. Counts and switches (`max_tokens`) are none. */
+/** The value with every credential in it masked. Counts and switches (`max_tokens`) are kept. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;

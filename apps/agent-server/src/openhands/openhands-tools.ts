@@ -47,7 +47,10 @@ export function filtered(tools: readonly Tool[], agent: StartConversationRequest
   return tools.filter((tool) => DEFAULT_CLASSES.includes(classOf(tool)) || lets(tool.definition.name));
 }
 
-/** A tool as `SystemPromptEvent` lists it. One that OpenHands lacks is listed as a tool of an MCP server: that class takes any. */
+/**
+ * A tool as `SystemPromptEvent` lists it. One unknown to OpenHands is listed as a tool of an MCP server: that class
+ * takes any.
+ */
 export function listedTool(tool: Tool): Record<string, unknown> {
   const { name, description, parameters } = tool.definition;
   const annotations = {

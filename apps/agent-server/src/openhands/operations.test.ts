@@ -17,7 +17,7 @@ describe('the operations of OpenHands', () => {
     const sandbox = await TestSandbox.start();
     try {
       const { body: conversation } = await sandbox.call<{ id: string; leaf_event_id: string }>('POST', '/api/conversations', {
-        // Nobody answers there.
+        // No server answers there.
         agent: { llm: { model: 'openai/none', base_url: 'http://127.0.0.1:9/v1', num_retries: 0 } },
         workspace: { working_dir: sandbox.workspace },
       });

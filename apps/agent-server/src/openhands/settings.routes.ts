@@ -5,8 +5,9 @@ import { ok, type Route } from '../http/router.js';
 const SCHEMA_VERSION = 1;
 
 /**
- * What a client that brings its own agent asks for before it makes one (`get_llm`, `get_mcp_config`). The app's model is told by name and address, never with a key:
- * a start without one is given it (`ModelProofs`). Tool servers hold proofs and come with a start of the app's alone.
+ * Settings for a client that brings its own agent (`get_llm`, `get_mcp_config`). The app's model has name and address,
+ * never a key: a start without one gets it (`ModelProofs`). MCP servers hold credentials and come only with a start of
+ * the app's.
  */
 export function settingsRoutes(models: ModelProofs): Route[] {
   return [

@@ -32,7 +32,10 @@ export class IngestClient {
     this.token = token;
   }
 
-  /** Up to which `producerSeq` the app has this epoch's events; says by the way that this sandbox lives. @throws SlipwayError `ingest.stale-epoch`, `service.unavailable`. */
+  /**
+   * Last `producerSeq` of this epoch that the app has; also renews the lease. @throws SlipwayError
+   * `ingest.stale-epoch`, `service.unavailable`.
+   */
   async position(epoch: number, signal: AbortSignal): Promise<number> {
     const result = await this.send(Buffer.from(JSON.stringify({ epoch, events: [] })), signal);
     if (result.result === 'acked') return result.acked;

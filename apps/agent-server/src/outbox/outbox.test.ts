@@ -71,7 +71,7 @@ describe('the outbox', () => {
           let outbox = open(log, app, 0);
           for (const item of steps) {
             if (item === 'restart') {
-              // As after kill -9: what the old life had under way is gone, and the file stays.
+              // As after kill -9: what the old process had under way is gone, and the file stays.
               await outbox.close();
               await log.dispose();
               if (life === 'next epoch') app.nextEpoch();

@@ -52,7 +52,7 @@ export class ActionServerClient implements ToolPort {
     readonly typed: ConfigureRequest['typed'];
     readonly working_dir?: string;
   } = { env: {}, secrets: {}, typed: {} };
-  /** Which life of the process has been given `settings`; `null` when none has. */
+  /** Instance of the process that got `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
   /** The beginning of a turn that is being remembered; never rejects. */
@@ -183,7 +183,7 @@ export class ActionServerClient implements ToolPort {
       if (value !== undefined && !(through !== undefined && name === 'content-length')) passed[name] = value;
     }
     response.writeHead(answer.statusCode, passed);
-    // Not `pipeline`: a source that breaks off must break the answer too, and never look like its end.
+    // Not `pipeline`: a source that breaks off must break the answer too, and must not end cleanly.
     answer.body.once('error', () => response.destroy());
     (through === undefined ? answer.body : answer.body.pipe(through)).pipe(response);
     await once(response, 'close');
@@ -297,7 +297,10 @@ export class ActionServerClient implements ToolPort {
     });
   }
 
-  /** Makes sure that the process is there and has the environment; one that was restarted is told again. Callers that come together share it. */
+  /**
+   * Makes sure that the process is there and has the environment; a restarted one gets it again. Concurrent callers
+   * share it.
+   */
   private prepare(): Promise<void> {
     this.configuring ??= this.configure().finally(() => {
       this.configuring = undefined;
@@ -321,7 +324,7 @@ export class ActionServerClient implements ToolPort {
   private change(settings: ActionServerClient['settings']): void {
     this.settings = settings;
     this.configured = null;
-    // Told ahead of the first call; a failure shows there.
+    // Sent ahead of the first call, where a failure shows.
     this.prepare().catch(() => {});
   }
 

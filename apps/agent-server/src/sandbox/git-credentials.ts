@@ -1,9 +1,10 @@
 import type { SandboxSecrets } from '@slipway/contracts';
 
 /**
- * The environment by which git, whoever calls it, proves itself at the hosts that were granted: settings that stand in no file, and a helper that reads the password
- * from a variable, so that it is in no URL, no `.git/config` and no argument of a process. Over https alone, but for this machine itself.
- * Repositories of `relays` keep their address in what people see; git asks for them elsewhere, and brings the token there alone.
+ * The environment by which git, in any process, authenticates at the granted hosts: settings that are in no file, and a
+ * helper that reads the password from a variable, so that it is in no URL, no `.git/config` and no argument of a
+ * process. Over https alone, but for this machine itself. Repositories of `relays` keep their address in visible
+ * output; git fetches them from the relay, and sends the token only there.
  */
 export function gitCredentialEnv(git: SandboxSecrets['git'], relays: NonNullable<SandboxSecrets['relays']> = []): Record<string, string> {
   const env: Record<string, string> = {};

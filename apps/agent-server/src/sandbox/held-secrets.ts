@@ -3,7 +3,10 @@ import type { SecretMask } from '../conversations/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { gitCredentialEnv } from './git-credentials.js';
 
-/** What commands may have and nobody reads: handed over by the app or by a client, masked before any command can print it, kept in memory and in no file. */
+/**
+ * Secrets that commands may use and no caller can read: sent by the app or by a client, masked before any command can
+ * print it, kept in memory and in no file.
+ */
 export class HeldSecrets {
   private ofApp: Readonly<Record<string, string>> = {};
   private hosts: Readonly<Record<string, string>> = {};
@@ -35,12 +38,15 @@ export class HeldSecrets {
     this.actionServer.addEnv(variables, this.typed);
   }
 
-  /** Each once, in order. What git alone proves itself with is not among them: no command sees it. */
+  /** Each once, in order. Credentials of git alone are not among them: no command sees them. */
   get names(): readonly string[] {
     return [...new Set([...Object.keys(this.ofApp), ...Object.keys(this.ofClients)])].sort();
   }
 
-  /** What the browser may type by name, each with the site that takes it. Of what a client brings nobody has said which: its own servers. */
+  /**
+   * What the browser may type by name, each with the site that takes it. Those of a client have no site: they go to its
+   * own servers.
+   */
   private get typed(): Readonly<Record<string, string | null>> {
     return Object.fromEntries(this.names.map((name) => [name, (Object.hasOwn(this.ofApp, name) && this.hosts[name]) || null]));
   }

@@ -19,8 +19,9 @@ const HERE = new RegExp(`/api/settings/secrets/${NAME}$`);
 const AT_THE_APP = new RegExp(`/api/v1/sandboxes/([0-9a-f-]{36})/settings/secrets/${NAME}$`, 'i');
 
 /**
- * Which secret of this sandbox an address means, as `get_secrets` of OpenHands' workspaces writes it: this server's own (`hosts`: what the client calls it), or the
- * app's of a conversation that is here (`isHere`). Such a value is here already; nobody has to ask for it, and no address has to give it away. `null` for any other.
+ * The secret of this sandbox that an address names, as `get_secrets` of OpenHands' workspaces writes it: this server's
+ * own (`hosts`: what the client calls it), or the app's of a conversation that is here (`isHere`). The value is already
+ * here: no request is made, and no address has to serve it. `null` for any other.
  */
 export function heldSecretAt(url: string, hosts: ReadonlyArray<string | undefined>, isHere: (conversation: string) => boolean): string | null {
   const { host, pathname } = new URL(url);

@@ -1,12 +1,15 @@
 import type { McpConfig } from '@slipway/contracts';
 
-/** Names of headers and variables whose values are proofs. */
+/** Names of headers and variables whose values are credentials. */
 const PROOF = /key|token|secret|pass|credential|auth|cookie|session/i;
-/** What a proof looks like whatever it is called: long, without blanks, of letters and digits. */
+/** Shape of a credential under any name: long, without blanks, of letters and digits. */
 const TOKEN = /^(?=\S*\d)(?=\S*[A-Za-z])[^\s/:]{20,}$/;
 const MIN_LENGTH = 8;
 
-/** What in the settings of servers nobody may read again, in the forms in which it is sent. A reference to a secret is none: the secret is known by itself. */
+/**
+ * Parts of server settings that are never returned, in the forms in which they are sent. A reference to a secret is
+ * none: the secret is known by itself.
+ */
 export function proofsIn(config: McpConfig): string[] {
   const found: string[] = [];
   const note = (value: string | null | undefined): void => {
@@ -29,13 +32,13 @@ export function proofsIn(config: McpConfig): string[] {
   return found;
 }
 
-/** Parts of an address that may be proofs: many servers are given theirs so. */
+/** Parts of an address that may be credentials: many servers take theirs so. */
 function inAddress(text: string): string[] {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url === null ? [] : [url.password, ...url.searchParams.values(), ...url.pathname.split('/')];
 }
 
-/** Values of options whose names say that they are proofs; a package may be called like a token. */
+/** Values of options whose names say that they are credentials; a package may be called like a token. */
 function inArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const [name = '', ...value] = arg.split('=');

@@ -26,10 +26,13 @@ const FIRST_TOOLS_MS = 2_000;
 /** Longer than the tool process keeps a question open. Milliseconds. */
 const ASK_MS = 40_000;
 const AGAIN_MS = 1_000;
-/** One try to tell the tool process that its servers are not wanted any more, and how many there are. Milliseconds. */
+/**
+ * Timeout of one attempt to tell action-server that its servers are not needed, and the number of attempts.
+ * Milliseconds.
+ */
 const END_MS = 10_000;
 const END_TRIES = 60;
-/** How long a call waits for the servers of a tool process that was started anew. Milliseconds. */
+/** How long a call waits for the servers of a restarted action-server. Milliseconds. */
 const GIVEN_AGAIN_MS = 15_000;
 const LOOK_MS = 100;
 /** A call that is over sooner has no progress to show. Milliseconds. */
@@ -90,7 +93,10 @@ export class McpServers implements ComingTools {
     await Promise.race([this.watch.settled, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))]);
   }
 
-  /** The servers end with the conversation: the tool process is told so until it has heard it. One that is away meanwhile ends them by itself, as soon as it is back or has not been asked after them for a while. */
+  /**
+   * The servers end with the conversation: the request is repeated until action-server acknowledges it. One that is
+   * unreachable meanwhile ends them by itself, when it is back or after a while without requests for them.
+   */
   end(): void {
     const { watch } = this;
     if (watch === undefined) return;
@@ -129,7 +135,7 @@ export class McpServers implements ComingTools {
     }
   }
 
-  /** A call that takes a while is watched: what its server tells of it goes to whoever looks on. */
+  /** Progress of a long call goes to viewers. */
   private async watched<T>(call: string, ports: Pick<AgentPorts, 'onDelta'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const over = new AbortController();
     void this.followProgress(call, ports, AbortSignal.any([signal, over.signal])).catch(() => {});
@@ -140,7 +146,7 @@ export class McpServers implements ComingTools {
     }
   }
 
-  /** Best effort: a call does not fail because nobody hears of it. */
+  /** Best effort: a failure of the receiver does not fail the call. */
   private async followProgress(call: string, ports: Pick<AgentPorts, 'onDelta'>, signal: AbortSignal): Promise<void> {
     await wait(PROGRESS_AFTER_MS, undefined, { signal });
     for (let after = 0; !signal.aborted; ) {
@@ -205,7 +211,7 @@ export class McpServers implements ComingTools {
           ),
         ),
       );
-    // One word on all of them, as long as that keeps nobody waiting.
+    // One message about all of them, unless that delays the run.
     if (!watch.heard && servers.some(({ state }) => state === 'connecting')) return;
     const states = servers.map((server) => ({ ...server, tools: offered.filter(({ tool, name }) => tool.server === server.name && watch.lets(name)).length }));
     const told = states.flatMap((now) => {
@@ -223,7 +229,7 @@ export class McpServers implements ComingTools {
   }
 }
 
-/** What the agent is told of a server: what it lacks and why, and what has come since it was told that. */
+/** Notice to the agent about a server: missing tools and the reason, and tools that came since. */
 function wordsFor(was: McpServerState | undefined, now: McpServerState, fresh: readonly string[]): string[] {
   const name = JSON.stringify(now.name);
   const why = [now.reason, now.nextStep].filter((part) => part !== undefined).join(' ');

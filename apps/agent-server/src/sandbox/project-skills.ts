@@ -22,7 +22,10 @@ for file in AGENTS.md CLAUDE.md GEMINI.md .cursorrules .openhands/skills/*.md .o
   [ -f "$file" ] && printf '%s\\t%s\\n' "$file" "$(head -c ${MAX_BYTES} -- "$file" | base64 | tr -d '\\n')"
 done | head -n ${MAX_FILES}`;
 
-/** What a project tells its agents: AGENTS.md and its like always, skills when one of their words is said. @throws SlipwayError `sandbox.tool-unavailable`. */
+/**
+ * Instructions of a project: AGENTS.md and its like always, skills by their trigger words. @throws SlipwayError
+ * `sandbox.tool-unavailable`.
+ */
 export async function readProjectSkills(actionServer: ActionServerClient, directory: string, signal: AbortSignal): Promise<ProjectSkill[]> {
   const { stdout } = await actionServer.runCommand({ command: SCRIPT, cwd: directory, timeout: READ_SECONDS }, signal);
   return stdout

@@ -23,10 +23,11 @@ export interface RawDownloadRequest {
 }
 
 /**
- * Hands the body of one GET on past every HTTP parser, read into memory that is used again: a third of the processor time of a relay by streams, which under load is
- * what its client waits for. The connection is this answer's alone.
- * @returns false, with nothing written, when the answer is not 200 with a length: it is for somebody who reads HTTP.
- * Rejects when nobody answers. An answer that breaks off breaks the client's connection, so that a part never looks whole.
+ * Forwards the body of one GET without an HTTP parser, read into memory that is used again: a third of the processor
+ * time of a relay by streams, which under load is what its client waits for. The connection is this answer's alone.
+ * @returns false, with nothing written, when the answer is not 200 with a length: it needs an HTTP parser. Rejects
+ * without an answer. An answer that breaks off breaks the client's connection, so that a part never passes for the
+ * whole.
  */
 export function rawDownload(request: RawDownloadRequest, response: ServerResponse): Promise<boolean> {
   return new Promise((resolve, reject) => new RawDownload(request, response, resolve, reject));
@@ -93,7 +94,7 @@ class RawDownload {
 
   /** @param memory to use again once its bytes are written. */
   private pass(memory: Buffer | null, all: Buffer): boolean {
-    // What is longer than it said it would be is cut: the client has been told a length.
+    // Content beyond the announced length is cut: the client has that length.
     const bytes = all.length > this.left ? all.subarray(0, this.left) : all;
     this.left -= bytes.length;
     this.waiting += bytes.length;
@@ -109,7 +110,7 @@ class RawDownload {
 
   private written(memory: Buffer | null, bytes: number, error: Error | null | undefined): void {
     this.waiting -= bytes;
-    // After an error somebody may still hold it.
+    // After an error it may still be in use.
     if (memory !== null && error == null) this.spare.push(memory);
     if (!this.stopped || this.settled || this.waiting > LOW_WATER) return;
     this.stopped = false;
@@ -134,7 +135,7 @@ class RawDownload {
   }
 }
 
-/** The headers to pass on of a 200 whose length is told and nothing else; `null` for any other answer. */
+/** The headers to pass on of a 200 with a length and no transfer encoding; `null` for any other answer. */
 function readHead(head: string): Record<string, string> | null {
   const [status = '', ...lines] = head.split('\r\n');
   if (!/^HTTP\/1\.1 200( |$)/.test(status)) return null;

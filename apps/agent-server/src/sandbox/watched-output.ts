@@ -15,7 +15,10 @@ interface Asks {
   request(method: 'GET', path: string, body: undefined, signal: AbortSignal): Promise<{ status: number; body: unknown }>;
 }
 
-/** Does the work of a call and tells `watch` what it prints meanwhile. @throws what the work rejects with; a stopped call has told its output by then. */
+/**
+ * Runs a call and passes its output to `watch` meanwhile. @throws what the work rejects with; a stopped call has passed
+ * on its output by then.
+ */
 export async function watched<T>(tools: Asks, watch: OutputWatch, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const over = new AbortController();
   const follower = new Follower(tools, watch);

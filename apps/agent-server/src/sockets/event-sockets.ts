@@ -119,7 +119,10 @@ export class EventSockets {
     }
   }
 
-  /** Who is there, before anything is said of what is here: by what came with the request or the first frame; `null` for nobody, who is told so. */
+  /**
+   * Authenticates the caller before anything is revealed: by the request or the first frame; `null` without a valid
+   * credential, after an answer that says so.
+   */
   private async authenticate(socket: WebSocket, request: IncomingMessage, query: URLSearchParams): Promise<'request' | 'frame' | null> {
     const given = headerOf(request, 'x-session-api-key') ?? /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? query.get('session_api_key');
     const key = given ?? (await firstFrameKey(socket));
@@ -138,7 +141,7 @@ export class EventSockets {
     const { log } = conversation;
     const traceId = traceIdOf(headerOf(request, 'traceparent'));
     const from = startOf(conversation, query);
-    // The first frame tells the client that its subscription stands; every event after it comes, from `from` on.
+    // The first frame confirms the subscription; every event after it comes, from `from` on.
     sendState(socket, conversation);
     const subscriber = new Subscriber(socket, stream, log, from);
     const set = this.subscribers.get(conversation.id) ?? new Set();
@@ -146,7 +149,7 @@ export class EventSockets {
     this.subscribers.set(conversation.id, set);
     this.timer ??= setInterval(() => this.closeSlow(), LOOK_FOR_SLOW_MS).unref();
     const stopDeltas = conversation.deltas.listen((delta) => sendDelta(subscriber, delta));
-    // Tells OpenHands' clients that a run is over: their `run` waits for it. After the run's last event.
+    // Reports to OpenHands' clients that a run is over: their `run` waits for it. After the run's last event.
     const stopResting = conversation.rests.listen(() => subscriber.whenCaughtUp(() => sendState(socket, conversation)));
     const stopClosing = conversation.closes.listen((why) => {
       // A client comes back after the second, and not after the first.
@@ -246,7 +249,7 @@ function firstFrameKey(socket: WebSocket): Promise<string | null> {
   });
 }
 
-/** Not JSON is not a proof either. */
+/** Not JSON is not a credential either. */
 function keyOf(data: RawData): string | null {
   try {
     const frame = parseFrame(data) as { type?: unknown; session_api_key?: unknown } | null;

@@ -12,7 +12,7 @@ interface Message {
   readonly [field: string]: unknown;
 }
 
-/** A person's page: it says who it is with its first frame, and shows what comes. */
+/** A user's page: it authenticates with its first frame, and shows what comes. */
 class Page {
   readonly messages: Message[] = [];
   text = '';
@@ -68,7 +68,7 @@ describe('/sockets/live/<channel>', () => {
 
   async function openShell(): Promise<Page> {
     const list = Page.open(sandbox, 'terminal');
-    // Right behind the proof, before anything has answered.
+    // Right after the credential, before anything has answered.
     list.socket.once('open', () => list.send({ type: 'open-shell', cols: 80, rows: 24 }));
     const { shell } = await list.message('opened');
     expect(list.messages[0]).toEqual(LIVE_OPEN);
@@ -92,7 +92,7 @@ describe('/sockets/live/<channel>', () => {
     await page.message('caught-up');
     page.send({ type: 'seen', at: 0 });
     await until('a second has passed since it was opened', async () => ((await idle()) ?? 0) >= 1, 20_000);
-    // Typed again at each look: on a slow machine a second passes between the two.
+    // Typed again at each poll: on a slow machine a second passes between the two.
     const typed = async (): Promise<boolean> => {
       page.type(' ');
       return (await idle()) === 0;

@@ -13,20 +13,23 @@ const CONNECT_MS = 5_000;
 const PING_MS = 30_000;
 /** Most live connections of a sandbox at once. */
 const MAX_LIVE = 100;
-/** Channels whose bytes are text for a person. Bytes of others are pictures and files, where a frame is a whole and must not be changed. */
+/**
+ * Channels whose bytes are text for a user. Bytes of others are pictures and files, where a frame is a whole and must
+ * not be changed.
+ */
 const TEXT_IN_BYTES: ReadonlySet<string> = new Set(['terminal']);
 
 export interface LiveOptions {
   readonly actionServer: ActionServerClient;
   readonly mask: SecretMask;
-  /** Tells that somebody is at work here. */
+  /** Reports that a user works here. */
   readonly used: () => void;
 }
 
 /**
- * `/sockets/live/<channel>`: a person's connection to a channel of the tool process, joined frame by frame, in order, no faster than each end reads.
- * Known secrets are hidden on the way to the person. Ends with 1011 when the tool process goes away or does not answer, 1013 when there are too many, else as the
- * tool process ends it.
+ * `/sockets/live/<channel>`: a user's connection to a channel of action-server, joined frame by frame, in order, no
+ * faster than each end reads. Known secrets are masked on the way to the user. Ends with 1011 when the tool process
+ * goes away or does not answer, 1013 when there are too many, else as the tool process ends it.
  */
 export class LiveSockets {
   private readonly open = new Set<WebSocket>();
@@ -41,7 +44,7 @@ export class LiveSockets {
     // Nothing more is read of it before the other side stands.
     client.pause();
     const forTool = new URLSearchParams(query);
-    // A client that cannot send headers has its proof there.
+    // A client that cannot send headers has its credential there.
     forTool.delete('session_api_key');
     const tool = await this.connect(client, channel, forTool);
     if (tool === null) return;
@@ -75,7 +78,7 @@ export class LiveSockets {
     }
   }
 
-  /** Paused, so that no frame is lost before somebody listens. `null`: the client has been told why not. */
+  /** Paused, so that no frame is lost before a listener is attached. `null`: the client got the reason. */
   private async connect(client: WebSocket, channel: string, query: URLSearchParams): Promise<WebSocket | null> {
     try {
       const [{ WebSocket: Socket }, { url, headers }] = await Promise.all([import('ws'), this.options.actionServer.liveAddress(channel, query)]);
@@ -115,7 +118,10 @@ export class LiveSockets {
 
 class NoSuchChannel extends Error {}
 
-/** What a page sends by itself, whether or not anybody sits before it: that what came is on the screen, and that it looks again at a directory in which names changed. */
+/**
+ * What a page sends by itself, with or without a user in front of it: that what came is on the screen, and that it
+ * rereads a directory in which names changed.
+ */
 function isOfThePage(data: Buffer): boolean {
   return /^\{"type":"(?:seen|list|let-go)"/.test(data.toString('latin1', 0, 30));
 }

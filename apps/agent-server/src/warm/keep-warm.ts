@@ -8,8 +8,9 @@ const AGAIN_AFTER_MS = 5_000;
 const JITTER = 0.2;
 
 /**
- * What the agent will need first: a shell, and the pages of the programs that it will start, in memory. Changes nothing, runs nothing of the workspace, and a program
- * that is missing or broken in an image of somebody's own is no reason to give a sandbox up.
+ * What the agent will need first: a shell, and the pages of the programs that it will start, in memory. Changes
+ * nothing, runs nothing of the workspace, and a program that is missing or broken in a custom image is no reason to
+ * give a sandbox up.
  */
 const COMMAND = 'git --version; python3 -I -S -c ""; node --version; :';
 
@@ -45,7 +46,7 @@ export class KeepWarm {
     if (!this.control.signal.aborted) void this.warm();
   }
 
-  /** For good: the sandbox belongs to somebody, and what runs in it is theirs. */
+  /** For good: the sandbox is claimed, and its programs are the user's. */
   stop(): void {
     this.control.abort();
     clearTimeout(this.timer);

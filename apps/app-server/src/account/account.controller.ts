@@ -7,7 +7,7 @@ import { Serves } from '../http/serves.js';
 import { MeService } from '../me/me.service.js';
 import { AccountService } from './account.service.js';
 
-/** What somebody does about their own account: gates and settings. */
+/** Operations of a user on their own account: gates and settings. */
 @Controller()
 export class AccountController {
   constructor(

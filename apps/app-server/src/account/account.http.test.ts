@@ -78,7 +78,7 @@ describe('one’s own account', () => {
     const { url } = (await resend.json()) as { url: string };
     expect([resend.status, url]).toEqual([200, '/oauth/login?verify=1&login_hint=gil%40example.test']);
 
-    // The way through the issuer, which has the proof by then.
+    // The way through the issuer, which has the verification by then.
     issuer.person = { ...issuer.person, email_verified: true };
     await browser.follow(`${gated.url}${url}`);
     expect([issuer.asked.at(-1)?.get('kc_action'), issuer.asked.at(-1)?.get('login_hint')]).toEqual(['VERIFY_EMAIL', 'gil@example.test']);

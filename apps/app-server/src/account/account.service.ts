@@ -13,7 +13,7 @@ import { CLOCK, CONFIG, SQL_POOL } from '../platform/tokens.js';
 /** Tries of a change that says no version, when others change the same at the same moment. */
 const TRIES = 10;
 
-/** A person's own account. What an admin would ask about is in the audit of their personal organization. */
+/** A user's own account. Audit entries are in the personal organization. */
 @Injectable()
 export class AccountService {
   constructor(
@@ -24,8 +24,8 @@ export class AccountService {
   ) {}
 
   /**
-   * @param shown the version that the person was shown; `undefined`: the present one.
-   * @returns the person as they are from now on.
+   * @param shown the version that the user was shown; `undefined`: the present one.
+   * @returns the user as they are from now on.
    * @throws SlipwayError `account.terms-changed`; `resource.not-found` where there are no terms
    */
   async acceptTerms(person: SignedIn, shown: string | undefined): Promise<SignedIn> {
@@ -98,7 +98,7 @@ export class AccountService {
     });
   }
 
-  /** One transaction of the person's personal organization, whose audit has what people do to themselves. */
+  /** One transaction of the user's personal organization, whose audit has the users' own changes. */
   private recorded<T>(person: SignedIn, work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>): Promise<T> {
     const orgId = person.orgs.find(({ kind }) => kind === 'personal')?.id;
     if (orgId === undefined) throw notFound();
@@ -106,7 +106,10 @@ export class AccountService {
   }
 }
 
-/** What was stored by an older version, or by a newer one, lacks or has more: defaults and the rest. What cannot be read at all is as if it had not been set. */
+/**
+ * What was stored by an older version, or by a newer one, may miss or have extra keys: missing ones get defaults, extra
+ * ones are ignored. An unreadable value counts as not set.
+ */
 function readSettings(stored: unknown): PersonSettings {
   const read = PersonSettings.safeParse(stored);
   return read.success ? read.data : PersonSettings.parse({});

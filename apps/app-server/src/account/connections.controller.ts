@@ -6,7 +6,7 @@ import { Person } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { AccountService } from './account.service.js';
 
-/** Accounts of other providers by which the person has signed in. */
+/** Accounts of other providers by which the user has signed in. */
 @Controller()
 export class ConnectionsController {
   constructor(

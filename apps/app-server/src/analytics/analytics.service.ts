@@ -24,7 +24,7 @@ export class AnalyticsService {
     private readonly flags: FlagsService,
   ) {}
 
-  /** Kept where everybody allows it; of an organization that is not the user's, and beyond what fits, nothing is. */
+  /** Stored only with all consents; for an organization of others, or a full outbox, nothing is. */
   async record({ userId, orgs }: SignedIn, { id, organization, event }: RecordPageEvent): Promise<void> {
     const isMine = orgs.some((org) => org.id === organization);
     if (!allowsAnalytics(this.config) || !isMine || currentContext()?.refusesTracking === true || (await this.isFull())) return;

@@ -58,7 +58,7 @@ export interface ApiKeyRow {
   readonly maker_active: boolean;
 }
 
-/** `$2` is the time by which the state is told. */
+/** `$2`: the time at which the state is computed. */
 const STATE = `CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= $2 THEN 'expired' WHEN k.not_before > $2 THEN 'pending' ELSE 'active' END`;
 const SELECT = `SELECT k.id, k.name, k.owner_kind, k.owner_id, coalesce(u.name, a.name) AS owner_label,
     CASE WHEN u.id IS NOT NULL AND u.deactivated_at IS NULL THEN m.role WHEN a.deleted_at IS NULL THEN a.role END AS owner_role,
@@ -76,7 +76,7 @@ const SELECT = `SELECT k.id, k.name, k.owner_kind, k.owner_id, coalesce(u.name, 
   LEFT JOIN app.service_account a ON k.owner_kind = 'service-account' AND a.org_id = k.org_id AND a.id = k.owner_id
   WHERE k.org_id = $1`;
 
-/** Newest first, one more than `limit` when there is a next page. `ownerId` null: everybody's. */
+/** Newest first, one more than `limit` when there is a next page. `ownerId` null: those of all owners. */
 export async function listApiKeys(
   client: PoolClient,
   orgId: string,
@@ -95,13 +95,16 @@ export async function readApiKey(client: PoolClient, orgId: string, now: Date, i
   return rows[0] ?? null;
 }
 
-/** As `readApiKey`; nobody else changes the key until the transaction ends. */
+/** As `readApiKey`; locks the key until the transaction ends. */
 export async function lockApiKey(client: PoolClient, orgId: string, now: Date, id: string): Promise<ApiKeyRow | null> {
   await client.query('SELECT 1 FROM app.api_key WHERE org_id = $1 AND id = $2 FOR UPDATE', [orgId, id]);
   return readApiKey(client, orgId, now, id);
 }
 
-/** Keys of an owner that can be used now or later, but for those that a rotation has replaced. Until the transaction ends nobody else counts this owner's. */
+/**
+ * Keys of an owner that can be used now or later, but for those that a rotation has replaced. Locks the count of this
+ * owner's keys until the transaction ends.
+ */
 export async function countLiveApiKeys(client: PoolClient, orgId: string, ownerId: string, now: Date): Promise<number> {
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`api-keys ${orgId} ${ownerId}`]);
   const { rows } = await client.query<{ live: number }>(

@@ -43,8 +43,9 @@ const KEY_ID = /^key_[0-9a-z]{26}$/;
 type Draft = Pick<NewApiKeyRow, 'name' | 'ownerKind' | 'ownerId' | 'scopes' | 'notBefore' | 'expiresAt'>;
 
 /**
- * Keys of people and of service accounts. Nobody gets a token that can do more than they can at that moment: not by making one, not by rotating one, and no
- * token that acts as another person, whatever their role. What a key may do is cut again at each use (`libs/auth`).
+ * Keys of users and of service accounts. No token can do more than its creator at that moment: not by making one, not
+ * by rotating one, and no token that acts as another user, whatever their role. What a key may do is cut again at each
+ * use (`libs/auth`).
  */
 @Injectable()
 export class ApiKeysService {
@@ -56,7 +57,10 @@ export class ApiKeysService {
     private readonly known: ApiKeys,
   ) {}
 
-  /** @throws SlipwayError `permission.denied` for everybody's without `api-key:manage`, or a service account's without `service-account:read`. */
+  /**
+   * @throws SlipwayError `permission.denied` for those of all users without `api-key:manage`, or a service account's
+   * without `service-account:read`.
+   */
   async list(caller: Principal, query: ListApiKeysQuery): Promise<{ data: ApiKey[]; page: { nextCursor: string | null } }> {
     if (query.all === 'true') needs(caller, 'api-key:manage');
     else if (query.serviceAccountId !== undefined) needs(caller, 'service-account:read');
@@ -144,9 +148,10 @@ export class ApiKeysService {
   }
 
   /**
-   * A new key with the same name, scopes and length of life; the old one ends after the overlap, or at its own end if that is sooner. Rotated with a key, the new one
-   * ends no later than that key.
-   * @throws SlipwayError `api-key.not-live` when there is nothing to go on, `permission.denied` for another person's, `api-key.scope-too-wide`.
+   * A new key with the same name, scopes and length of life; the old one ends after the overlap, or at its own end if
+   * that is sooner. Rotated with a key, the new one ends no later than that key.
+   * @throws SlipwayError `api-key.not-live` when there is nothing to go on, `permission.denied` for another user's,
+   * `api-key.scope-too-wide`.
    */
   async rotate(caller: Principal, id: string, overlapSeconds: number): Promise<CreatedApiKey> {
     const now = this.clock.now();
@@ -163,7 +168,8 @@ export class ApiKeysService {
       }
       const { name, owner_kind: ownerKind, owner_id: ownerId } = row;
       const { scopes } = toApiKey(row);
-      // A person signed in may renew what they have, also where their role is lower now; a key, and who acts for a service account, gets no more than they have.
+      // A user signed in may renew what they have, also where their role is lower now; a key, and who acts for a
+      // service account, gets no more than they have.
       if (!own || caller.actor.viaKey !== undefined) assertWithin(scopes, caller.permissions, 'you do not have');
       const wanted = now.getTime() + (row.expires_at.getTime() - row.created_at.getTime());
       // A key does not prolong itself: whoever has stolen one would keep it for ever.
@@ -235,7 +241,10 @@ function needs(caller: Principal, permission: Permission): void {
   if (!caller.permissions.has(permission)) throw new SlipwayError('permission.denied', `This needs the permission ${permission}.`);
 }
 
-/** One's own, everybody's with `api-key:manage`, a service account's with `service-account:read`; anything else is as if it were not there. */
+/**
+ * One's own, those of all users with `api-key:manage`, a service account's with `service-account:read`; anything else
+ * is answered as missing.
+ */
 function seen(caller: Principal, row: ApiKeyRow | null): ApiKeyRow {
   if (row === null) throw notFound();
   const may =
@@ -246,7 +255,7 @@ function seen(caller: Principal, row: ApiKeyRow | null): ApiKeyRow {
   return row;
 }
 
-/** One's own, everybody's with `api-key:manage`, a service account's with `service-account:write`. */
+/** One's own, those of all users with `api-key:manage`, a service account's with `service-account:write`. */
 function changeable(caller: Principal, row: ApiKeyRow | null): ApiKeyRow {
   const key = seen(caller, row);
   if (key.owner_id === caller.actor.id || caller.permissions.has('api-key:manage')) return key;

@@ -24,13 +24,12 @@ type Fault = NonNullable<AuditVerification['fault']>;
 const fault = (kind: (typeof AUDIT_FAULTS)[number], seq: number | null, entryId: string | null, detail: string): Fault => ({ kind, seq, entryId, detail });
 
 /**
- * Goes through an organization's chain and names the first row that is not as it was written. Reads columns only and takes the hashes itself; entries that come
- * meanwhile are left for another time.
- *
- * What it cannot see without `expected`: a chain that was cut at its end, and one whose every link from some place on was written anew.
- *
- * @param run gives a client under whose rights the organization's rows are seen; called once a batch, so that nothing is held for long.
- * @param options.after begins behind this link, which is believed. @param options.limit most links that are looked at.
+ * Goes through an organization's chain and names the first row that is not as it was written. Reads columns only and
+ * takes the hashes itself; entries that come meanwhile are left for another time. ¶ ¶What it cannot see without
+ * `expected`: a chain that was cut at its end, and one whose every link from some place on was rewritten. ¶ ¶@param run
+ * gives a client under whose rights the organization's rows are seen; called once a batch, so that nothing is held for
+ * long.
+ * @param options.after begins behind this link, which is trusted. @param options.limit most links checked.
  */
 export async function verifyChain(
   run: <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>,
@@ -56,7 +55,7 @@ export async function verifyChain(
   const until = Math.min(head?.seq ?? 0, after + limit);
   while (last.seq < until) {
     signal?.throwIfAborted();
-    // One more than is looked at now: what a link was is also written in the next one.
+    // One more than is checked now: what a link was is also written in the next one.
     const links = await run((client) => readLinks(client, orgId, last.seq, head?.seq ?? 0, BATCH + 1));
     if (links.length === 0) return result(true, fault('link-missing', last.seq + 1, null, `Link ${last.seq + 1} is not there, and ${head?.seq} was.`));
     for (const [index, link] of links.slice(0, BATCH).entries()) {

@@ -3,7 +3,7 @@ import { spenderLabel } from './budgets.queries.js';
 
 /** Older ones are no news: they are of a time when no mail was sent. */
 const NEWS = `interval '1 day'`;
-/** Organizations of one look. */
+/** Organizations of one poll. */
 const MOST_ORGS = 100;
 
 export interface NoticeToMail {
@@ -26,7 +26,7 @@ export async function orgsWithNotices(client: PoolClient): Promise<string[]> {
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Those that nobody has taken; another process that comes at the same time gets none of them. */
+/** Untaken ones; a concurrent process gets none of them. */
 export async function takeNotices(client: PoolClient, orgId: string): Promise<NoticeToMail[]> {
   const { rows } = await client.query<NoticeToMail>(
     `WITH taken AS (UPDATE app.budget_notice SET mailed_at = now() WHERE org_id = $1 AND mailed_at IS NULL AND created_at > now() - ${NEWS} RETURNING *)
@@ -38,7 +38,7 @@ export async function takeNotices(client: PoolClient, orgId: string): Promise<No
   return rows;
 }
 
-/** Confirmed addresses of the owners and admins, and of the person whose limit it is. */
+/** Confirmed addresses of the owners and admins, and of the user whose limit it is. */
 export async function recipientsOf(client: PoolClient, orgId: string, userId: string): Promise<string[]> {
   const { rows } = await client.query<{ email: string }>(
     `SELECT DISTINCT u.email FROM app.membership m JOIN app.user_account u ON u.id = m.user_id

@@ -6,12 +6,13 @@ import { Mails } from '../mail/mails.js';
 import { CONFIG, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { type NoticeToMail, orgsWithNotices, recipientsOf, takeNotices } from './budget-mails.queries.js';
 
-/** How often notices that nobody has mailed are looked for. Milliseconds. */
+/** Poll interval for notices not mailed yet. Milliseconds. */
 const LOOK_MS = 30_000;
 
 /**
- * Tells by mail that a share of a budget is spent: the person whose it is, and who answers for the organization's money. Each notice once: it is marked in the
- * transaction that puts its mails out. Without a mail server nothing is done; the notices stand on the page all the same.
+ * Notifies by mail that a share of a budget is spent: the user whose it is, and the organization's owners and admins.
+ * Each notice once: it is marked in the transaction that puts its mails out. Without a mail server nothing is done; the
+ * notices are on the page anyway.
  */
 @Injectable()
 export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -38,7 +39,7 @@ export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdow
     await this.running;
   }
 
-  /** One look. @throws what the database does. */
+  /** One poll. @throws what the database does. */
   async look(): Promise<void> {
     const orgs = await asSystem(this.pool, 'slipway_app_system', 'whose notices of budgets are to be mailed', orgsWithNotices);
     for (const orgId of orgs) {

@@ -28,7 +28,7 @@ export async function readBudget(client: PoolClient, orgId: string): Promise<Bud
   return rows[0] ?? NEVER_SET;
 }
 
-/** The same, with changes of others held off until the transaction ends; the first look makes the row. */
+/** The same, locked until the transaction ends; the first read creates the row. */
 export async function lockBudget(client: PoolClient, orgId: string): Promise<BudgetRow> {
   await client.query('INSERT INTO app.budget (org_id, version) VALUES ($1, 0) ON CONFLICT (org_id) DO NOTHING', [orgId]);
   await client.query('SELECT 1 FROM app.budget WHERE org_id = $1 FOR UPDATE', [orgId]);
@@ -77,7 +77,10 @@ export async function readSpending(client: PoolClient, orgId: string, now: Date,
   return rows;
 }
 
-/** Who would be blocked by their own limit, of everybody: `now` as it is, `then` with `to` and, of `user`, another override. */
+/**
+ * Users who would be blocked by their own limit, of all users: `now` as it is, `then` with `to` and, of `user`, another
+ * override.
+ */
 export async function compareBlocked(
   client: PoolClient,
   orgId: string,
@@ -100,7 +103,7 @@ export async function compareBlocked(
       to.member_limit_usd,
       from.enabled,
       to.enabled,
-      // No person is called so.
+      // No user has this name.
       override?.user ?? ' ',
       override?.limit ?? null,
       override?.inherit ?? false,
@@ -120,7 +123,7 @@ export interface OverrideRow {
   readonly changed_by: string;
 }
 
-/** `user`: of this person alone. */
+/** `user`: of this user alone. */
 export async function readOverrides(client: PoolClient, orgId: string, user: string | null): Promise<OverrideRow[]> {
   const { rows } = await client.query<OverrideRow>(
     `SELECT o.user_id, ${spenderLabel('o.user_id')} AS label, trim_scale(o.limit_usd)::text AS limit_usd, o.changed_at, o.changed_by

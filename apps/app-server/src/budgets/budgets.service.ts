@@ -94,7 +94,10 @@ export class BudgetsService {
     });
   }
 
-  /** @throws SlipwayError `resource.not-found` when the person is neither a member nor a service account of the organization. */
+  /**
+   * @throws SlipwayError `resource.not-found` when the user is neither a member nor a service account of the
+   * organization.
+   */
   putOverride(caller: Principal, user: string, limit: string | null): Promise<BudgetOverride> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       if (!(await mayHaveOverride(client, caller.orgId, user))) throw notFound();
@@ -116,7 +119,7 @@ export class BudgetsService {
     });
   }
 
-  /** Also of somebody who is not a member any more. Repeating it is fine. */
+  /** Also of a former member. Repeatable. */
   deleteOverride(caller: Principal, user: string): Promise<void> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const [before] = await readOverrides(client, caller.orgId, user);

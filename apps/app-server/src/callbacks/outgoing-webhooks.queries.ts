@@ -153,7 +153,7 @@ export async function reopenMessage(client: PoolClient, orgId: string, webhookId
   return rows[0] ?? null;
 }
 
-/** Organizations with a webhook that is called no more and of which nobody was mailed. As the system role. */
+/** Organizations with a webhook that is called no more and not mailed yet. As the system role. */
 export async function orgsWithFailing(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ org_id: string }>(
     `SELECT DISTINCT org_id FROM app.outgoing_webhook WHERE state = 'failing' AND mailed_at IS NULL LIMIT 100`,
@@ -168,7 +168,7 @@ export interface FailingWebhook {
   readonly reason: string | null;
 }
 
-/** Marks them. @returns those that are to be told of, each once. */
+/** Marks them. @returns those to notify, each once. */
 export async function takeFailing(client: PoolClient, orgId: string): Promise<FailingWebhook[]> {
   const { rows } = await client.query<FailingWebhook>(
     `UPDATE app.outgoing_webhook w SET mailed_at = now() FROM app.org o WHERE o.id = w.org_id AND w.org_id = $1 AND w.state = 'failing' AND w.mailed_at IS NULL

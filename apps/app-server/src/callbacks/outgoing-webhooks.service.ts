@@ -117,7 +117,7 @@ export class OutgoingWebhooksService {
     return { webhook: toWebhook(found(row)), signingSecret: secret.text };
   }
 
-  /** The worker looks at what it connects to once more. */
+  /** The worker checks the address it connects to again. */
   private assertCallable(url: string): Promise<void> {
     return assertOutside(url, this.config.INTEGRATION_PRIVATE_HOSTS.includes(new URL(url).host));
   }

@@ -8,7 +8,7 @@ import { WebhookMails } from './webhook-mails.js';
 describe('the mail about a webhook that is called no more', () => {
   let app: ConversationApp;
   before(async () => {
-    // Nobody takes them: they stay where they are seen.
+    // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
   });
   after(() => app?.close());

@@ -6,10 +6,12 @@ import { Mails } from '../mail/mails.js';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { type FailingWebhook, orgsWithFailing, takeFailing } from './outgoing-webhooks.queries.js';
 
-/** How often webhooks that are called no more are looked for. Milliseconds. */
+/** Poll interval for disabled webhooks. Milliseconds. */
 const LOOK_MS = 60_000;
 
-/** Tells owners and admins by mail that a webhook is called no more: once, marked in the transaction that puts the mails out. */
+/**
+ * Notifies owners and admins by mail of a disabled webhook: once, marked in the transaction that puts the mails out.
+ */
 @Injectable()
 export class WebhookMails implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -34,7 +36,7 @@ export class WebhookMails implements OnApplicationBootstrap, OnApplicationShutdo
     await this.running;
   }
 
-  /** One look. @throws what the database does. */
+  /** One poll. @throws what the database does. */
   async look(): Promise<void> {
     const orgs = await asSystem(this.pool, 'slipway_app_system', 'who is to be told of failing webhooks', orgsWithFailing);
     for (const orgId of orgs)

@@ -132,7 +132,7 @@ export class ConversationsService {
       const queued = await queuedOf(client, caller.orgId, conversationId);
       if (known !== null) {
         const waiting = queued.find((message) => message.id === id);
-        // Taken in or withdrawn since: what was accepted is told again.
+        // Taken in or withdrawn since: the accepted answer is repeated.
         return {
           job: null,
           message: waiting ?? {

@@ -9,10 +9,15 @@ import { type Hostility, startHostileSandbox } from '../testing/hostile-sandbox.
 const VIEWERS = 50;
 /** Longest that the event loop may stand still on an idle machine, the viewers' own work in this process with it. Milliseconds; 64 MiB of JSON took more than a second. */
 const LONGEST_STALL_MS = 250;
-/** `sandbox-reads.ts`: 288 MiB for lists; the rest is what V8 has not collected yet, and fifty clients in this process. MiB. */
+/**
+ * `sandbox-reads.ts`: 288 MiB for lists; the remainder is what V8 has not collected yet, and fifty clients in this
+ * process. MiB.
+ */
 const MOST_MIB = 450;
 const MIB = 1024 * 1024;
-/** How often the neighbour looks: a person who asks without a pause meets a limit of their own on a fast machine. Milliseconds. */
+/**
+ * Poll interval of the neighbour: a user without a pause meets a limit of their own on a fast machine. Milliseconds.
+ */
 const NEIGHBOUR_EVERY_MS = 50;
 
 /** How much slower this machine is for all that runs beside: wall time of a loop by its processor time. */
@@ -59,7 +64,10 @@ describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
   });
   after(() => app?.close());
 
-  /** Fifty requests at once, each about a conversation of its own or all about one; meanwhile somebody else uses the product. */
+  /**
+   * Fifty requests at once, each about a conversation of its own or all about one; meanwhile another user uses the
+   * product.
+   */
   async function attack(kind: Hostility, route: string, conversations: number, viewers = VIEWERS) {
     const sandbox = await startHostileSandbox(kind);
     try {
@@ -114,7 +122,7 @@ describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
       const codes = new Set(seen.answers.map(({ status, code }) => (status === 200 ? 'ok' : code)));
       const expected = { endless: 'file.too-large', large: 'ok', 'huge-name': 'ok' } as const;
       const own = kind in expected ? expected[kind as keyof typeof expected] : 'sandbox.unreachable';
-      // Whoever found no slot in time is told when to come again.
+      // A request without a slot in time gets Retry-After.
       for (const code of codes) expect([own, 'rate.limited']).toContain(code);
       for (const { code, retryAfter } of seen.answers) if (code === 'rate.limited') expect(retryAfter).toBe('2');
       expect(codes.has(own)).toBe(true);

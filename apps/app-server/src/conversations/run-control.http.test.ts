@@ -224,7 +224,7 @@ describe('stop, pause and resume', () => {
 
     it('say that only those against the base were kept, when the sandbox is away', async () => {
       const { id } = await app.conversation(person);
-      // Asked for by each look at a conversation: no refusal, whatever its sandbox does.
+      // Requested by each view of a conversation: no refusal, whatever its sandbox does.
       const repositories = async (): Promise<unknown> => {
         const { status, body } = await app.http(person, 'GET', app.path(person, id, '/repositories'));
         return { status, body };

@@ -36,7 +36,7 @@ export class RunControlService {
   async stop(caller: Principal, id: string): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    // Also one that is on its way to rest: a pause waits for the step under way, a stop does not.
+    // Also one about to be paused: a pause waits for the step under way, a stop does not.
     const sandbox = reachSandbox(this.keys, id, row, ['run', 'rest']);
     if (sandbox !== null) {
       try {
@@ -49,7 +49,7 @@ export class RunControlService {
     }
     await this.change(caller, id, 'conversation.stop', (current) => {
       const works = current.desired === 'run' && (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running');
-      // What has halted ends here: nobody expects it to go on.
+      // A halted run ends here: it is not expected to continue.
       if (!works && !(current.statusState.start === 'ready' && current.statusState.execution === 'paused' && current.statusState.halt === 'pause')) return null;
       return {
         desired: 'rest',
@@ -79,7 +79,8 @@ export class RunControlService {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     await inOrg(this.pool, caller.orgId, (client) => assertStorage(client, caller.orgId));
-    // To an agent that asks, "go on" would be a yes that nobody gave. This look spares a call; it is agent-server that never takes a run for one.
+    // To an agent that waits for confirmation, "go on" would be an approval that no user gave. This check only saves a
+    // call; agent-server never takes a run for an approval.
     if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run')
       throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
@@ -95,7 +96,7 @@ export class RunControlService {
     await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
   }
 
-  /** A run that nobody can end by itself any more is at rest, says the platform. */
+  /** The platform pauses a run that no other party can end any more. */
   private halted(row: SandboxRow): ConversationEvent[] {
     return row.statusState.execution === 'running' ? [this.event({ kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: 'paused' })] : [];
   }

@@ -5,7 +5,7 @@ import { type NoSlot, type ReadSlot, readWithin } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 
-/** Items that are checked between two looks at what else waits. A hundred take well under a millisecond. */
+/** Items checked before the event loop gets a turn. A hundred take well under a millisecond. */
 const SLICE = 100;
 const MIB = 1024 * 1024;
 /** Deepest nesting of a list's text: two are enough for a list of objects. A million brackets cost V8 twenty times what the same bytes in strings do. */

@@ -56,7 +56,7 @@ export type ChargePassHeader = Readonly<Record<string, string>>;
 export interface SandboxAddress {
   readonly url: string;
   readonly sessionKey: string;
-  /** Proves that it is the app that speaks; left out where only the session key is needed. */
+  /** Key that authenticates the app as caller; left out where only the session key is needed. */
   readonly appKey?: string;
 }
 
@@ -121,7 +121,10 @@ export class SandboxClient {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/revoke_rule`, CONTROL_TIMEOUT_MS, [], rule);
   }
 
-  /** Earlier steps are summarized, for whose pass it is: at rest when this resolves. @throws SlipwayError `conversation.not-running`, `budget.exhausted`, `model.*`. */
+  /**
+   * Summarizes earlier steps, charged to the pass; when idle it is done when this resolves. @throws SlipwayError
+   * `conversation.not-running`, `budget.exhausted`, `model.*`.
+   */
   async condense(pass: ChargePassHeader): Promise<void> {
     await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS, [], undefined, MAX_CONTROL_BYTES, pass);
   }
@@ -136,7 +139,10 @@ export class SandboxClient {
     }
   }
 
-  /** A JSON list of `GitChange`, not looked at. @throws SlipwayError `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`, `file.too-large`. */
+  /**
+   * A JSON list of `GitChange`, not parsed. @throws SlipwayError `changes.turn-unknown`, `changes.commit-unknown`,
+   * `repository.not-found`, `file.too-large`.
+   */
   changes(side: WorkspaceSide): Promise<string> {
     return this.call('GET', `/api/git/changes?${sideQuery(side)}`, READ_TIMEOUT_MS, [], undefined, MAX_LIST_BYTES);
   }
@@ -221,7 +227,7 @@ export class SandboxClient {
     }
   }
 
-  /** The answer with its head only. `signal` ends the rest of it, too. */
+  /** The answer with its head only. `signal` ends its body, too. */
   private async ask(
     method: 'GET' | 'POST',
     path: string,
@@ -255,7 +261,7 @@ export class SandboxClient {
   }
 }
 
-/** Refusals that are about what a person asked for, and not about us: these they are told as they are. */
+/** Refusals about the user's request, not about us: passed on unchanged. */
 const PASSED_ON = z.object({
   code: z.enum([
     'conversation.nothing-to-confirm',

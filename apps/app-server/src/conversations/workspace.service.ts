@@ -31,7 +31,10 @@ const COPIES = 3;
 /** Failures that say what is wrong with the question or with us: what was last seen is no answer to them. */
 const NOT_AWAY: ReadonlySet<string> = new Set(['file.too-large', 'rate.limited', 'service.unavailable']);
 
-/** What the agent changed: from the sandbox while it answers, else as it was last seen. Nobody waits longer than five seconds for either. */
+/**
+ * What the agent changed: from the sandbox while it answers, else the last snapshot. Bounded by five seconds for
+ * either.
+ */
 @Injectable()
 export class WorkspaceService {
   constructor(
@@ -81,7 +84,7 @@ export class WorkspaceService {
     }
   }
 
-  /** None, and not `live`, while the sandbox is away: each look at a conversation asks for them. */
+  /** None, and not `live`, while the sandbox is away: each view of a conversation requests them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
     const { row, answer } = await this.reads.list(caller.orgId, (slot) => this.live(caller, id, (sandbox) => sandbox.repositories(), true, slot));
     const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import { USER_CODE_ALPHABET, USER_CODE_LENGTH } from '@slipway/contracts';
 
-/** What a device holds and shows to nobody: 32 random bytes. */
+/** Secret of a device, never shown: 32 random bytes. */
 export function makeDeviceCode(): string {
   return randomBytes(32).toString('base64url');
 }

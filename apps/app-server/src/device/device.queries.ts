@@ -1,7 +1,10 @@
 import type { Permission, Role } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 
-/** A device belongs to no organization until somebody approves it for one, so that these queries run as the system role; each finds its row by a proof: a code's hash. */
+/**
+ * A device belongs to no organization until a user approves it for one, so these queries run as the system role; each
+ * finds its row by a code's hash.
+ */
 
 export interface DeviceRow {
   readonly id: string;

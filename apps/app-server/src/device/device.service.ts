@@ -50,8 +50,9 @@ function unnamedScopes(): SlipwayError {
 }
 
 /**
- * The device flow. What a person approves is kept, not a key: that is made when the device fetches it, of what the person may do at that moment, so that no token is ever at rest.
- * Codes are kept as hashes. A process that dies between the key and the answer leaves a key that nobody has; the person revokes it, and the device asks anew.
+ * The device flow. What a user approves is kept, not a key: that is made when the device fetches it, of what the user
+ * may do at that moment, so that no token is ever stored. Codes are kept as hashes. A process that dies between the key
+ * and the answer leaves an unused key; the user revokes it, and the device starts again.
  */
 @Injectable()
 export class DeviceService {
@@ -111,7 +112,7 @@ export class DeviceService {
     return outcome;
   }
 
-  /** @throws SlipwayError `resource.not-found` for a code that nobody waits behind, or no longer. */
+  /** @throws SlipwayError `resource.not-found` for a code without a waiting device. */
   async request(userCode: string): Promise<DeviceRequest> {
     const row = await this.asSystem('a person looks at a device', (sql) => this.waiting(sql, userCode));
     return {

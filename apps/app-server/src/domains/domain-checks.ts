@@ -9,9 +9,12 @@ import { TxtLookup } from './txt-lookup.js';
 import { recordOf } from './verification-record.js';
 
 const HOUR_MS = 3_600_000;
-/** How often a replica looks for domains that are due. Milliseconds. */
+/** Poll interval of a replica for due domains. Milliseconds. */
 const SWEEP_MS = HOUR_MS;
-/** Lookups of one sweep. Each ends within `TxtLookup`'s limit, so a sweep stays below three minutes; other replicas and the next sweep take the rest. */
+/**
+ * Lookups of one sweep. Each ends within `TxtLookup`'s limit, so a sweep stays below three minutes; other replicas and
+ * the next sweep take the others.
+ */
 const SWEEP_DOMAINS = 20;
 /** A record that was seen within this time is taken as present. Milliseconds. */
 const FRESH_MS = 24 * HOUR_MS;
@@ -23,8 +26,9 @@ const GRACE_MS = 7 * 24 * HOUR_MS;
 const SYSTEM = { kind: 'system', id: 'app-server', label: 'Slipway' } as const;
 
 /**
- * Looks verified domains up again: once a day, and at a sign-in that would join by one that was not seen for a day. A record that is certainly missing suspends joining at
- * once, and withdraws the verification after seven days, so that the domain's next holder can prove it. Without a certain answer everything stays for seven days.
+ * Checks verified domains again: once a day, and at a sign-in that would join by one not checked for a day. A record
+ * that is certainly missing suspends joining at once, and withdraws the verification after seven days, so that the
+ * domain's next holder can verify it. Without a certain answer everything stays for seven days.
  */
 @Injectable()
 export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -60,7 +64,7 @@ export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdo
     for (const { orgId, domain } of due) await this.check(orgId, domain);
   }
 
-  /** Whether somebody may join by the domain at this moment. Looks it up when its record was not seen for a day. */
+  /** Whether users may join by the domain at this moment. Checks its record when the last check is a day old. */
   async mayJoinBy(orgId: string, domain: string): Promise<boolean> {
     const row = await inOrg(this.pool, orgId, (client) => findDomain(client, orgId, domain));
     if (row?.verified_at == null || row.missing_since !== null) return false;
@@ -86,7 +90,7 @@ export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdo
     );
     return inOrg(this.pool, orgId, async (client) => {
       const locked = await lockDomain(client, orgId, domain);
-      // Released or claimed anew meanwhile: the answer is about another record.
+      // Released or claimed again meanwhile: the answer is about another record.
       if (locked?.verified_at == null || locked.challenge !== row.challenge) return false;
       if (found === false) await this.missing(client, orgId, locked);
       else await this.present(client, orgId, locked, found === true);

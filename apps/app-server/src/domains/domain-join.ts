@@ -19,8 +19,9 @@ export class DomainJoin {
   ) {}
 
   /**
-   * At a sign-in: makes a person with a confirmed address a member of the organization that their domain belongs to, if it takes them in. Not one who has
-   * left it or was removed: an invitation brings them back. Never stands in the way of the sign-in: what fails is logged, and tried again at the next.
+   * At a sign-in: makes a user with a confirmed address a member of the organization that their domain belongs to, if
+   * it takes them in. Not one who has left it or was removed: an invitation brings them back. Never blocks the sign-in:
+   * what fails is logged, and tried again at the next.
    * @returns the organization that was joined.
    */
   async joinByDomain(userId: string): Promise<string | null> {

@@ -35,13 +35,13 @@ export async function insertDomain(client: PoolClient, orgId: string, domain: st
   return rowCount === 1;
 }
 
-/** As `findDomain`; nobody else changes it until the transaction ends. */
+/** As `findDomain`; locks it until the transaction ends. */
 export async function lockDomain(client: PoolClient, orgId: string, domain: string): Promise<DomainRow | null> {
   const { rows } = await client.query<DomainRow>(`SELECT ${COLUMNS} FROM app.org_domain WHERE org_id = $1 AND domain = $2 FOR UPDATE`, [orgId, domain]);
   return rows[0] ?? null;
 }
 
-/** @throws the database's unique violation when another organization has proved it. */
+/** @throws the database's unique violation when another organization has verified it. */
 export async function markVerified(client: PoolClient, orgId: string, domain: string): Promise<void> {
   await client.query(
     `UPDATE app.org_domain SET checked_at = now(), confirmed_at = now(), missing_since = NULL, verified_at = coalesce(verified_at, now())
@@ -60,7 +60,7 @@ export async function markMissing(client: PoolClient, orgId: string, domain: str
   await client.query('UPDATE app.org_domain SET checked_at = now(), missing_since = $3 WHERE org_id = $1 AND domain = $2', [orgId, domain, since]);
 }
 
-/** A claim again that is to be proved: another organization may prove it meanwhile. */
+/** A claim to verify again: another organization may verify it meanwhile. */
 export async function withdrawVerification(client: PoolClient, orgId: string, domain: string): Promise<void> {
   await client.query(
     `UPDATE app.org_domain SET checked_at = now(), verified_at = NULL, auto_join_role = NULL, missing_since = NULL, confirmed_at = NULL
@@ -69,7 +69,10 @@ export async function withdrawVerification(client: PoolClient, orgId: string, do
   );
 }
 
-/** Verified domains that nobody has checked since `before`, longest ago first; each counts as checked from now on, so that one replica takes it. */
+/**
+ * Verified domains not checked since `before`, longest ago first; each counts as checked from now on, so that one
+ * replica takes it.
+ */
 export async function takeDueDomains(client: PoolClient, before: Date, limit: number): Promise<Array<{ orgId: string; domain: string }>> {
   const { rows } = await client.query<{ orgId: string; domain: string }>(
     `UPDATE app.org_domain d SET checked_at = now() FROM (
@@ -100,7 +103,7 @@ export async function findAutoJoin(
   return rows[0] === undefined ? null : { orgId: rows[0].org_id, role: rows[0].role };
 }
 
-/** A person who can sign in, and whose address is confirmed. */
+/** A user who can sign in, and whose address is confirmed. */
 export async function findConfirmedPerson(pool: Pick<SqlPool, 'query'>, userId: string): Promise<{ name: string; email: string } | null> {
   const { rows } = await pool.query<{ name: string; email: string }>(
     'SELECT name, lower(email) AS email FROM app.user_account WHERE id = $1 AND email IS NOT NULL AND email_verified AND deactivated_at IS NULL',

@@ -15,7 +15,9 @@ import { recordOf } from './verification-record.js';
 
 const CHALLENGE_BYTES = 20;
 
-/** Domains that an organization says and proves to be its own, and whether who has an address of one joins it (`DomainJoin`). */
+/**
+ * Domains that an organization claims and verifies, and whether users with an address of one join it (`DomainJoin`).
+ */
 @Injectable()
 export class DomainsService {
   constructor(
@@ -50,7 +52,8 @@ export class DomainsService {
   }
 
   /**
-   * Looks the record up, with no transaction open meanwhile. A verified domain whose record is missing stays verified for now, and nobody joins by it (`DomainChecks`).
+   * Resolves the record, with no transaction open meanwhile. A verified domain whose record is missing stays verified
+   * for now, and no user joins by it (`DomainChecks`).
    * @throws SlipwayError `domain.not-verified`, `domain.taken`, `domain.lookup-failed`, `resource.not-found`
    */
   async verify(caller: Principal, name: string): Promise<OrgDomain> {
@@ -64,7 +67,7 @@ export class DomainsService {
     const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       await this.kept(client, caller.orgId);
       const before = await this.present(client, caller.orgId, domain);
-      // Taken back and claimed anew meanwhile: what was found is the record of the claim before.
+      // Released and claimed again meanwhile: what was found is the record of the claim before.
       const proved = found && before.record.value === record.value;
       await (proved ? markVerified(client, caller.orgId, domain) : markChecked(client, caller.orgId, domain, 'unknown'));
       if (proved && before.state === 'pending') await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.verify', target: domain }));
@@ -77,7 +80,10 @@ export class DomainsService {
     throw new SlipwayError('domain.not-verified', `There is no TXT record ${record.name} with the value ${record.value}.`);
   }
 
-  /** @throws SlipwayError `domain.not-verified` for who joins by a domain that is not proved, `resource.not-found`, `org.being-deleted` */
+  /**
+   * @throws SlipwayError `domain.not-verified` for joining by an unverified domain, `resource.not-found`,
+   * `org.being-deleted`
+   */
   update(caller: Principal, name: string, { autoJoinRole }: UpdateDomain): Promise<OrgDomain> {
     const domain = domainOf(name);
     return inOrg(this.pool, caller.orgId, async (client) => {

@@ -1,4 +1,7 @@
-/** Domains under which anybody gets an address: nobody's own, whatever a DNS record says. The large ones of each region; a claim needs a DNS record anyway. */
+/**
+ * Domains under which anybody gets an address: never claimable, whatever a DNS record says. The large ones of each
+ * region; a claim needs a DNS record anyway.
+ */
 const PUBLIC_MAIL_DOMAINS: ReadonlySet<string> = new Set(
   `126.com 139.com 163.com 189.cn aim.com alice.it aliyun.com aol.com arcor.de att.net bellsouth.net bigpond.com bluewin.ch bol.com.br btinternet.com
   centrum.cz charter.net comcast.net cox.net daum.net duck.com earthlink.net email.com fastmail.com fastmail.fm foxmail.com free.fr freenet.de gmail.com gmx.at

@@ -3,7 +3,10 @@ import { type Permission, ROLE_PERMISSIONS, type Role } from '@slipway/contracts
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 
-/** How often every open reader's right to read is looked at. Milliseconds: after a sign-out or a lost membership nothing is sent for longer. */
+/**
+ * Interval of the access checks of all open readers. Milliseconds: the longest that events are sent after a sign-out or
+ * a lost membership.
+ */
 const CHECK_MS = 900;
 const NEEDED: Permission = 'conversation:read';
 
@@ -25,8 +28,9 @@ export function watchedCredential(authenticated: Authenticated): WatchedCredenti
 }
 
 /**
- * Ends open sockets and streams whose person has signed out or left the organization, and those of keys that are revoked, over, or whose owner has lost the right:
- * one query for all of them. When the database does not answer they stay, as nothing new can be committed either.
+ * Ends open sockets and streams whose user has signed out or left the organization, and those of keys that are revoked,
+ * over, or whose owner has lost the right: one query for all of them. When the database does not answer they stay, as
+ * nothing new can be committed either.
  */
 export class AccessWatch {
   private readonly watched = new Set<Watched>();

@@ -3,7 +3,7 @@ import type { LogLine } from './log-line.js';
 import type { PartialText } from './partial-text.js';
 import { Partials } from './partials.js';
 
-/** Recent lines that are kept for readers a little behind; the rest is in the database. */
+/** Recent lines that are kept for readers a little behind; older ones are in the database. */
 const RING_LINES = 512;
 /** UTF-16 code units of those lines. */
 const RING_LENGTH = 1024 * 1024;
@@ -30,10 +30,10 @@ export interface HubSource {
 }
 
 /**
- * The live end of one conversation's log in this process, while somebody reads it.
- *
- * Only committed lines come in (`offer`, or read from the log), and they go out in `seq` order without a hole: `head` is the last one that went out.
- * A hole in what is offered, or `behind(head)`, makes it read the log from its own end, one read at a time however often it is asked.
+ * The live end of one conversation's log in this process, while it has readers. ¶ ¶Only committed lines come in
+ * (`offer`, or read from the log), and they go out in `seq` order without a hole: `head` is the last one that went out.
+ * A hole in what is offered, or `behind(head)`, makes it read the log from its own end, one read at a time however
+ * often it is asked.
  */
 export class ConversationHub {
   private readonly ring: LogLine[] = [];
@@ -87,7 +87,10 @@ export class ConversationHub {
     this.schedule();
   }
 
-  /** The log has grown to `head`, says somebody, and when: reads up to it. Resolves when the reading that was needed has ended, well or not. */
+  /**
+   * Reports that the log has grown to `head`, and when: reads up to it. Resolves when the reading that was needed has
+   * ended, well or not.
+   */
   async behind(head: number, committedAt = performance.now()): Promise<void> {
     this.wanted = Math.max(this.wanted, head);
     if (this.end() >= this.wanted) return;

@@ -17,7 +17,7 @@ export async function readLines(
   return rows.map((row) => logLine(conversationId, row.seq, row.epoch, row.event));
 }
 
-/** As `readLines`, of one kind alone. Looks at each line of the range until there are enough. */
+/** As `readLines`, of one kind alone. Scans the lines of the range until there are enough. */
 export async function readLinesOfKind(
   pool: SqlPool,
   orgId: string,

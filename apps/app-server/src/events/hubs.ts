@@ -26,8 +26,8 @@ interface Entry {
 }
 
 /**
- * The hubs of the conversations that somebody reads in this process, and the way in and out for news of them:
- * own commits come by `committed`, those of other replicas and of the worker by hint, and what a lost hint would have told by a look at the heads.
+ * The hubs of the conversations with readers in this process, and the entry of new events: own commits come by
+ * `committed`, those of other replicas and of the worker by hint, and after a lost hint by the head check.
  */
 export class Hubs {
   /** Names this process in its hints, so that it does not act on its own. */
@@ -174,7 +174,7 @@ export class Hubs {
     if (hub === null) {
       if (hint.kind !== 'events') return;
       if (entry !== undefined) entry.hinted = Math.max(entry.hinted, hint.head);
-      // Nobody reads here what was written into the log: it may be what is being written.
+      // Events of this conversation have no readers here: it may be what is being written.
       this.partials.forget(key);
     } else if (hint.kind === 'events') void hub.behind(hint.head, sinceOf(hint.at));
     else hub.inboxChanged();

@@ -16,7 +16,8 @@ export class LogReader {
   ) {}
 
   /**
-   * @throws SlipwayError `request.invalid` when the cursor is past the end of the log, even after a look at the database.
+   * @throws SlipwayError `request.invalid` when the cursor is past the end of the log, even after a read of the
+   * database.
    */
   static async at(hub: ConversationHub, cursor: number): Promise<LogReader> {
     // A client may have come from a replica that is ahead of this one.

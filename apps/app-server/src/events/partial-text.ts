@@ -6,7 +6,7 @@ const MAX_PARTIAL_LENGTH = 256 * 1024;
 /** Finished responses that are remembered, so that a delta which comes after its durable event is not shown as a ghost. */
 const REMEMBERED_RESPONSES = 32;
 
-/** What the model, or a command, has written of what is under way. Lives beside the log and is never stored. */
+/** What the model, or a command, has written of what is under way. Kept beside the log and never stored. */
 export class PartialText {
   private responseId: string | null = null;
   private readonly text = new Map<StreamingDelta['channel'], string>();
@@ -37,7 +37,7 @@ export class PartialText {
     this.text.clear();
   }
 
-  /** A tool that tells of itself may have ended: who comes now sees what it tells from the beginning on, and nothing of one in the midst. */
+  /** A tool with progress may have ended: a new reader sees progress from its beginning only, never from the middle. */
   clearProgress(): void {
     if (this.text.has('progress')) this.clear();
   }

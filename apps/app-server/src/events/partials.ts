@@ -6,8 +6,9 @@ const MAX_LENGTH = 16 * 1024 * 1024;
 const MAX_CONVERSATIONS = 20_000;
 
 /**
- * What is being written in every conversation that this process hears of, read by somebody or not: who comes in the midst of an answer, or reloads the page, is given
- * it from its beginning. The conversation that was heard of longest ago is forgotten first.
+ * What is being written in every conversation that this process hears of, with readers or not: a reader that joins in
+ * the middle of an answer, or reloads the page, gets it from its beginning. The conversation that was heard of longest
+ * ago is forgotten first.
  */
 export class Partials {
   private readonly texts = new Map<string, PartialText>();
@@ -23,7 +24,7 @@ export class Partials {
     return text;
   }
 
-  /** Changes the text of a conversation; `keep`: somebody reads it, so that there is more to know of it than its text. */
+  /** Changes the text of a conversation; `keep`: it has readers, so that more than its text is needed. */
   change<T>(key: string, work: (text: PartialText) => T, keep: boolean): T {
     const text = this.of(key);
     const before = text.length;

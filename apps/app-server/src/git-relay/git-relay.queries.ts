@@ -15,7 +15,10 @@ export interface GrantedRepository {
   readonly credential: StoredCredential | null;
 }
 
-/** A repository that a conversation may read through a connection, by its name in any case. `null`: it may not, or its sandbox is not the one of now, or rests. */
+/**
+ * A repository that a conversation may read through a connection, by its name in any case. `null`: it may not, or its
+ * sandbox is an old one, or it is paused.
+ */
 export function findGrant(
   pool: SqlPool,
   orgId: string,

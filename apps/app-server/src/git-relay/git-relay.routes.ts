@@ -117,7 +117,7 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
 
   function refuse(reply: FastifyReply, { asks }: GitRequest): FastifyReply {
     answered.inc({ outcome: asks === 'refused' ? 'not-git' : 'push' });
-    // Told in git's own words, so that people read a reason: `remote error: …`.
+    // In git's own format, so that users read a reason: `remote error: …`.
     if (asks === 'push-refs')
       return reply.type('application/x-git-receive-pack-advertisement').send(`${pktLine('# service=git-receive-pack\n')}0000${pktLine(`ERR ${PUSH_REFUSED}`)}`);
     void reply.header('connection', 'close');
@@ -147,7 +147,7 @@ function reads(git: GitRequest): git is GitRequest & { readonly asks: 'refs' | '
   return git.asks === 'refs' || git.asks === 'pack';
 }
 
-/** Breaks off above the bound, so that it never looks whole. */
+/** Breaks off above the bound, so that a part never passes for the whole. */
 function bounded({ body }: Response, maxBytes: number): Readable {
   if (body === null) return Readable.from([]);
   let bytes = 0;

@@ -9,7 +9,7 @@ import type { GitRequest } from './git-request.js';
 
 /** Until the head of an answer; a host computes a pack before its first byte. Milliseconds. */
 const HEAD_TIMEOUT_MS = 120_000;
-/** Of what git sends that the host is told. */
+/** Headers of git that are passed on to the host. */
 const PASSED = ['content-type', 'content-encoding', 'accept', 'git-protocol'] as const;
 
 export interface GitCall {

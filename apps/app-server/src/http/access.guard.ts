@@ -14,8 +14,9 @@ import { OPERATION, PROVES_ITSELF } from './serves.js';
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Decides for every handler who is calling and whether they may: proof (401), rate of the caller (429), organization (404), its rate, permission (403).
- * An API key counts before the cookie, which is then as if it were not there: what a header authenticates, no other site's page can have sent.
+ * Authenticates and authorizes the caller for every handler: credential (401), rate of the caller (429), organization
+ * (404), its rate, permission (403). An API key counts before the cookie, which is then ignored: what a header
+ * authenticates, no other site's page can have sent.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {

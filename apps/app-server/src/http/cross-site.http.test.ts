@@ -58,7 +58,8 @@ describe('a page of another site, in the browser of somebody who is signed in', 
     app = await ConversationApp.start();
     person = await app.person();
     conversation = (await app.conversation(person)).id;
-    // Sandboxes by their token and providers by their signature: a browser has neither, and its cookie is not looked at there.
+    // Sandboxes by their token and providers by their signature: a browser has neither, and its cookie is ignored
+    // there.
     unsafe = routesOf(app.replicas[0] as TestApp).filter(
       ({ method, path }) => !SAFE.has(method) && !path.startsWith('/ingest/') && !path.startsWith('/api/integration/'),
     );
@@ -109,7 +110,7 @@ describe('a page of another site, in the browser of somebody who is signed in', 
             ...(type === null ? {} : { body: '{"prompt":"transfer","text":"transfer"}' }),
           });
           const { code } = (await response.json()) as { code: string };
-          // A body that is not read is refused before anybody looks at who sent it.
+          // A body that is not read is refused before its sender is checked.
           const read = type === null || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && FORM_ROUTES.has(path));
           const refusal = read ? '403 request.cross-site' : '400 request.not-json';
           expect([method, path, type, headers, `${response.status} ${code}`]).toEqual([method, path, type, headers, refusal]);

@@ -16,8 +16,8 @@ export function frameworkProblem(publicUrl: string): (error: Error, request: Fas
 }
 
 /**
- * The answer to what is no request at all, or none within its time; the connection ends with it, since nobody knows where the next request would begin.
- * A client that has gone away is told nothing.
+ * The answer to a malformed or late request; the connection ends with it, since the start of the next request is
+ * unknown. A client that has gone away gets no answer.
  */
 export function clientProblem(publicUrl: string): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {

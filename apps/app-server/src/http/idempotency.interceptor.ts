@@ -15,9 +15,10 @@ import { OPERATION } from './serves.js';
 const MAX_KEY_LENGTH = 255;
 
 /**
- * `Idempotency-Key` on operations that are `keyed`: the first request runs, a repetition gets its answer again.
- * Kept 24 hours per person and operation. Validation comes before, so a body that is refused keeps nothing; a handler that refuses gives the key back.
- * One that fails, or dies, may have done its work: the repetition runs with the id that the first had reserved, and finds what that one made.
+ * `Idempotency-Key` on operations that are `keyed`: the first request runs, a repetition gets its answer again. Kept 24
+ * hours per user and operation. Validation comes before, so a body that is refused keeps nothing; a handler that
+ * refuses gives the key back. One that fails, or dies, may have done its work: the repetition runs with the id that the
+ * first had reserved, and finds what that one made.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -74,7 +75,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** Whose key it is. What belongs to no organization is kept with the person's own. */
+/** Whose key it is. Operations outside of organizations are stored with the user's own. */
 function ownerOf({ principal, person }: SlipwayRequest): Pick<KeyOwner, 'orgId' | 'actorId'> | null {
   if (principal !== undefined) return { orgId: principal.orgId, actorId: principal.actor.id };
   const personal = person?.orgs[0];

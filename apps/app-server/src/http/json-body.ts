@@ -2,7 +2,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 import type { SlipwayRequest } from './request.js';
 
-/** Where OAuth and OpenID Connect demand a form. Whoever posts one there proves themselves by what is in it. */
+/** Where OAuth and OpenID Connect demand a form. The form itself authenticates its sender. */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout', '/oauth/device/authorize', '/oauth/device/token']);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
@@ -10,7 +10,10 @@ const MAX_FORM_BYTES = 64 * 1024;
 /** How JSON writes what is no text (`unstorableText`): the bytes themselves cannot, once they are read as UTF-8. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
-/** Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES`. None at all is as good as an absent one; what is not JSON is told so, with where it went wrong. */
+/**
+ * Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES`. None at all is as good as an absent one; a body
+ * that is not JSON is refused, with the position of the error.
+ */
 export function installJsonBody(fastify: FastifyInstance): void {
   // Keys that would change an object's prototype are refused, not dropped.
   const parse = fastify.getDefaultJsonParser('error', 'error');

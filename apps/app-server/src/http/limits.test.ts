@@ -23,7 +23,7 @@ function limits(more: Partial<Config> = {}): Limits {
   return new Limits(config as Config, createLogger('test', 'silent'), createMetrics('test'));
 }
 
-/** What a request was told in its headers, or the code that it was refused with. */
+/** Rate limit headers of an answer, or the code that it was refused with. */
 async function taken(take: (reply: FastifyReply) => Promise<void>): Promise<string> {
   const headers = new Map<string, string>();
   const reply = { getHeader: (name: string) => headers.get(name), header: (name: string, value: string) => void headers.set(name, value) };

@@ -11,10 +11,13 @@ import { networkOf } from './network-of.js';
 
 /** Window of every bucket. Seconds. */
 const WINDOW_SECONDS = 60;
-/** Looks at the code of a device that one person may make in a minute: there are 25 billion codes. */
+/** Lookups of a device code by one user per minute: there are 25 billion codes. */
 const GUESSES_PER_MINUTE = 10;
 
-/** Buckets by name: of one caller (a person, a key), of an organization with all its callers, of an address without a credential. */
+/**
+ * Buckets by name: of one caller (a user, a key), of an organization with all its callers, of an address without a
+ * credential.
+ */
 type BucketName = LimitClass | `org-${LimitClass}` | 'anonymous' | 'guesses';
 interface Bucket {
   readonly points: number;
@@ -22,9 +25,9 @@ interface Bucket {
 }
 
 /**
- * How often each caller may ask, in windows of a minute: reads, writes and starts of conversations apart, for each person or key, and for each organization.
- * Counted in Redis where there is one, for all replicas together. When that does not answer, this process counts by itself: a limit that is looser for a while
- * does less harm than an API that is away.
+ * Rate limits per caller, in windows of a minute: reads, writes and starts of conversations apart, for each user or
+ * key, and for each organization. Counted in Redis where there is one, for all replicas together. When that does not
+ * answer, this process counts by itself: a limit that is looser for a while does less harm than an API that is away.
  */
 @Injectable()
 export class Limits implements OnApplicationShutdown {
@@ -58,7 +61,7 @@ export class Limits implements OnApplicationShutdown {
   }
 
   /**
-   * One request of a caller: `who` is the person's or the key's id.
+   * One request of a caller: `who` is the user's or the key's id.
    * @throws SlipwayError `rate.limited` with the seconds until the next window.
    */
   takeOfCaller(operation: Pick<Operation, 'method' | 'limit'>, who: string, reply: FastifyReply): Promise<void> {

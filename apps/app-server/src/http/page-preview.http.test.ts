@@ -40,7 +40,7 @@ describe('the page of a conversation begins with its text', () => {
     web?.close();
   });
 
-  /** Opens a page, and gives what the pages' server was told. */
+  /** Opens a page, and returns the headers that the pages' server got. */
   const open = async (path: string, headers: Record<string, string>) => {
     const response = await fetch(`${app.url}${path}`, { headers: { accept: 'text/html', ...headers } });
     expect(response.status).toBe(200);

@@ -14,7 +14,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The page of a conversation: organization and id. */
 const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(?:$|[?])/;
-/** How much of the log's end is looked at. Events. */
+/** How much of the log's end is read. Events. */
 const EVENTS = 30;
 /** Most text of one row, and of all. UTF-16 code units. */
 const ROW_LENGTH = 1_500;

@@ -17,11 +17,11 @@ const WEB_IS_DOWN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta 
 <style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}</style>
 <main><h1>The pages do not answer</h1><p>The server runs, but the process that makes its pages (apps/web) cannot be reached. Your conversations go on working. Reload in a moment.</p></main></html>`;
 
-/** Headers that the pages take from us and from nobody else. */
+/** Headers that the pages accept from us only. */
 const GIVEN_BY_US: ReadonlySet<string> = new Set(['content-security-policy', 'content-security-policy-report-only', 'x-nonce', PREVIEW_HEADER]);
 /** Pages for who is not signed in. */
 const OPEN_PAGES: ReadonlySet<string> = new Set(['login', 'invite', 'device', '_next']);
-/** Static files are the same for everybody and hold no page. */
+/** Static files are the same for all users and hold no page. */
 const STATIC = '/_next/static/';
 
 /**

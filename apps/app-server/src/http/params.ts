@@ -12,13 +12,16 @@ function present<T>(value: T | undefined, what: string): T {
 
 /** The `Principal` that calls: a member of the organization in the path. */
 export const Caller = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).principal, 'principal'));
-/** The signed-in person, for operations that belong to no organization. With an API key there is none, whatever the operation says: `auth.session-needed`. */
+/**
+ * The signed-in user, for operations that belong to no organization. With an API key there is none, whatever the
+ * operation says: `auth.session-needed`.
+ */
 export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => {
   const { authenticated, person } = requestOf(context);
   if (authenticated?.kind === 'api-key') throw new SlipwayError('auth.session-needed', 'No API key can do this; it is for a signed-in person.');
   return present(person, 'person');
 });
-/** The signed-in person, or `null`: for operations that are `anonymous`. */
+/** The signed-in user, or `null`: for operations that are `anonymous`. */
 export const MaybePerson = createParamDecorator((_data: undefined, context: ExecutionContext) => requestOf(context).person ?? null);
 /** Who was authenticated and how, for the few that answer people and programs differently. */
 export const Credential = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).authenticated, 'proof'));

@@ -107,7 +107,7 @@ export async function appendUnderLock(
   const unknown = events.filter(({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked));
   const fresh = unknown.map(({ event }) => event);
   const patch = conversationPatch(row.statusState, fresh);
-  // Before the events, which take the organization's storage: nobody waits for a payload while holding that.
+  // Before the events, which take the organization's storage: no transaction waits for a payload while holding that.
   if (takes(row, epoch, events)) await insertBlobs(client, orgId, conversationId, unknown);
   const appended = await append(client, orgId, conversationId, epoch, events, patch);
   return { appended, patch, fresh };

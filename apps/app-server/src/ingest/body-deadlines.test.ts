@@ -5,7 +5,7 @@ import { BodyDeadlines } from './body-deadlines.js';
 const MIB = 1024 * 1024;
 
 describe('the time that a body may take', () => {
-  /** How long a body of so many bytes is waited for. Milliseconds, with a look each half second. */
+  /** How long a body of so many bytes is waited for. Milliseconds, checked each half second. */
   function waitedFor(bytes: number, step = 500): number {
     let now = 0;
     let late = false;

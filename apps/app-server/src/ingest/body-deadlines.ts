@@ -11,8 +11,9 @@ interface Body {
 }
 
 /**
- * Ends bodies that come slower than they may. A body holds memory that others wait for from its first byte on, so one that dribbles would keep them out.
- * Which way it fails: time in which this process stood still counts for little, since bytes may have come that nobody has read.
+ * Ends bodies that come slower than they may. A body holds memory that others wait for from its first byte on, so one
+ * that dribbles would keep them out. Which way it fails: time in which this process stood still counts for little,
+ * since unread bytes may have arrived.
  */
 export class BodyDeadlines {
   private readonly bodies = new Set<Body>();

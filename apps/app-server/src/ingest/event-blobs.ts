@@ -8,7 +8,10 @@ export interface EventBlob {
 
 /** Strings shorter than this stay in their event. UTF-16 code units. */
 const MIN_BLOB_LENGTH = 4_096;
-/** What stays of a string that is moved out: enough for a screen to show before anybody asks for the rest. UTF-16 code units. */
+/**
+ * What stays of a string that is moved out: enough for a screen to show before the remainder is requested. UTF-16 code
+ * units.
+ */
 const PREVIEW_LENGTH = 2_048;
 
 /**

@@ -185,7 +185,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(await post('{"epoch":2,"events":[]}')).toEqual({ status: 400, code: 'request.invalid' });
     expect(await post(JSON.stringify({ epoch: 1, events: [...batch(1, 'a'), ...batch(3, 'c')] }))).toEqual({ status: 400, code: 'request.invalid' });
     expect(await post('{"epoch":1,"events":[]}', {})).toEqual({ status: 401, code: 'auth.missing' });
-    // Not even read for somebody without a token.
+    // Not even read without a token.
     expect(await post('{', {})).toEqual({ status: 401, code: 'auth.missing' });
     expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}x` })).toEqual({ status: 401, code: 'auth.missing' });
     expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}` }, randomUUID())).toEqual({ status: 404, code: 'resource.not-found' });

@@ -69,7 +69,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     if (reply.raw.closed) return leave();
     reply.raw.once('close', leave);
     const cut = (): void => {
-      // The rest of it is not waited for: the connection ends with the answer.
+      // The remainder is not awaited: the connection ends with the answer.
       void reply.header('connection', 'close');
       request.raw.emit('error', new SlipwayError('request.too-slow', 'The body of this batch did not come in the time that it may take.'));
     };
@@ -79,7 +79,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
   };
 
   void fastify.register(async (scope) => {
-    // Before the body is read: megabytes of JSON are not parsed for somebody without a token.
+    // Before the body is read: megabytes of JSON are not parsed without a token.
     scope.addHook('onRequest', prove);
     scope.addHook('onRequest', takeRoom);
     scope.removeContentTypeParser('application/json');

@@ -24,7 +24,10 @@ const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 /** States in which the workspace stands still for now, so that it is worth keeping what changed in it. */
 const RESTING: ReadonlySet<string> = new Set(['finished', 'error', 'stuck', 'paused']);
 
-/** The only way into a log: batches of sandboxes, and events of the platform itself. Readers are told after the commit and never before. */
+/**
+ * The only way into a log: batches of sandboxes, and events of the platform itself. Readers get them after the commit
+ * and never before.
+ */
 export class IngestService {
   /** Highest epoch that has been written here, by conversation. */
   private readonly epochs = new Map<string, number>();
@@ -41,9 +44,10 @@ export class IngestService {
 
   /**
    * Stores a sandbox's batch; repeating it stores nothing twice.
-   * @throws SlipwayError `ingest.stale-epoch` when another sandbox owns the conversation, `ingest.gap` when a batch before this one is missing (both carry
-   *   `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`, `storage.exhausted` when the organization has no room: its conversation is to rest then,
-   *   or `service.unavailable` when the database does not answer: then nothing, or all of it, was stored.
+   * @throws SlipwayError `ingest.stale-epoch` when another sandbox owns the conversation, `ingest.gap` when a batch
+   * before this one is missing (both carry `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`,
+   * `storage.exhausted` when the organization has no room: its conversation is paused then, or `service.unavailable`
+   * when the database does not answer: then nothing, or all of it, was stored.
    */
   async ingest(claims: IngestClaims, body: unknown): Promise<IngestAck & { stored: number }> {
     const { org: orgId, conversation: conversationId } = claims;
@@ -89,7 +93,10 @@ export class IngestService {
     if ((this.epochs.get(claims.conversation) ?? 0) > claims.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
   }
 
-  /** Events of the platform, inside a transaction that holds the conversation's lock. Call what it answers after the commit: it tells the readers. */
+  /**
+   * Events of the platform, inside a transaction that holds the conversation's lock. Call the returned function after
+   * the commit: it notifies the readers.
+   */
   async appendPlatform(
     client: PoolClient,
     orgId: string,
@@ -222,7 +229,9 @@ function assertStored(appended: Appended): void {
   }
 }
 
-/** A database that does not answer is told apart from a mistake of ours: the sandbox keeps its events and tries again. */
+/**
+ * A database that does not answer is distinguished from a fault of ours: the sandbox keeps its events and tries again.
+ */
 async function available<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -33,7 +33,7 @@ export class RunEnds {
     };
   }
 
-  /** After the first batch of a sandbox. Nobody waits for it: a database that is away costs one observation. */
+  /** After the first batch of a sandbox. Not awaited: a database that is away costs one observation. */
   async began(orgId: string, conversationId: string, epoch: number): Promise<void> {
     const seconds = await inOrg(this.pool, orgId, async (client) => {
       const { rows } = await client.query<{ seconds: number }>({

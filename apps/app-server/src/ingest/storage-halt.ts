@@ -7,9 +7,9 @@ import { wantJob } from '../jobs/outbox.queries.js';
 type AppendPlatform = (client: PoolClient, events: readonly ConversationEvent[], row: SandboxRow) => Promise<() => void>;
 
 /**
- * Wants a conversation at rest whose organization has no room for its events: the log says why, once, and a job halts the agent and keeps its workspace.
- * From then on its events are those of an ending, which may take a share of the reserve; what has no room there stays in the sandbox's own log, and comes
- * when the conversation is resumed.
+ * Pauses a conversation whose organization has no room for its events: the log says why, once, and a job halts the
+ * agent and keeps its workspace. From then on its events are those of an ending, which may take a share of the reserve;
+ * what has no room there stays in the sandbox's own log, and comes when the conversation is resumed.
  */
 export class StorageHalt {
   constructor(
@@ -18,7 +18,10 @@ export class StorageHalt {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns what tells the readers, to be called after the commit; `null` when it is to rest already, or gone. */
+  /**
+   * @returns a function that notifies the readers, to be called after the commit; `null` when it is being paused
+   * already, or gone.
+   */
   write(orgId: string, conversationId: string, detail: string, append: AppendPlatform): Promise<(() => void) | null> {
     return inOrg(this.pool, orgId, async (client) => {
       const row = await lockSandbox(client, orgId, conversationId);

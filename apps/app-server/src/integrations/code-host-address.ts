@@ -10,9 +10,10 @@ export interface CodeHostSettings {
 }
 
 /**
- * Whether a connection may be called at its address with a token. The worker looks at what it connects to once more.
+ * Whether a connection may be called at its address with a token. The worker checks the address it connects to again.
  * @param privateHosts may be anywhere, and over http.
- * @throws SlipwayError `request.invalid` for what the provider does not take; `settings.url-refused` for an address that leads inside.
+ * @throws SlipwayError `request.invalid` for what the provider does not take; `settings.url-refused` for an address
+ * that leads inside.
  */
 export async function assertCodeHost(provider: Provider, connection: CodeHostSettings, privateHosts: readonly string[]): Promise<void> {
   const { host, settings, token = null } = connection;

@@ -11,7 +11,7 @@ describe('the mail about a connection', () => {
   let ada: Person;
   let id: string;
   before(async () => {
-    // Nobody takes them: they stay where they are seen.
+    // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ features: FEATURES, replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
     ada = await app.person('Ada');
     await app.owner.query(`UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`, [ada.userId]);

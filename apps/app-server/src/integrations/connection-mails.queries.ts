@@ -12,10 +12,13 @@ export interface ConnectionNews {
   readonly reason: string | null;
 }
 
-/** A token that ends soon, that Slipway does not renew, and of which nobody was told. @param until the parameter that says what is soon. */
+/**
+ * A token that ends soon, that Slipway does not renew, and of which no notice was sent. @param until the parameter that
+ * says what is soon.
+ */
 const endsSoon = (until: string): string => `k.kind = 'token' AND k.expires_at IS NOT NULL AND k.expires_at <= ${until} AND k.end_mailed_at IS NULL`;
 
-/** Organizations of which somebody is to be mailed. As the system role. @param until end of a token of which is told. */
+/** Organizations with pending notices. As the system role. @param until end of a token that is announced. */
 export async function orgsWithNews(client: PoolClient, until: Date, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ org_id: string }>(
     `(SELECT DISTINCT org_id FROM app.integration_connection WHERE state = 'needs-attention' AND attention_mailed_at IS NULL LIMIT $2)
@@ -26,7 +29,9 @@ export async function orgsWithNews(client: PoolClient, until: Date, limit: numbe
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Takes what is to be told, each once: whoever else looks finds nothing. A connection that needs attention no more may need it anew. */
+/**
+ * Takes pending notices, each once: a concurrent poll finds nothing. A recovered connection may need attention again.
+ */
 export async function takeNews(client: PoolClient, orgId: string, until: Date, now: Date): Promise<ConnectionNews[]> {
   await client.query(
     `UPDATE app.integration_connection SET attention_mailed_at = NULL WHERE org_id = $1 AND state <> 'needs-attention' AND attention_mailed_at IS NOT NULL`,

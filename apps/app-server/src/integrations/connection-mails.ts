@@ -9,15 +9,18 @@ import { Mails } from '../mail/mails.js';
 import { CLOCK, CONFIG, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { type ConnectionNews, orgsWithNews, takeNews } from './connection-mails.queries.js';
 
-/** How often it is looked for. Milliseconds. */
+/** Poll interval. Milliseconds. */
 const LOOK_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Of an access token that nobody renews. Days. */
+/** Of an access token without renewal. Days. */
 const ENDS_WITHIN_DAYS = 7;
-/** Organizations of one look. */
+/** Organizations of one poll. */
 const BATCH = 100;
 
-/** Tells owners and admins by mail that a connection needs attention, or that its access token ends: once, marked in the transaction that puts the mails out. */
+/**
+ * Notifies owners and admins by mail that a connection needs attention, or that its access token ends: once, marked in
+ * the transaction that puts the mails out.
+ */
 @Injectable()
 export class ConnectionMails implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -44,7 +47,7 @@ export class ConnectionMails implements OnApplicationBootstrap, OnApplicationShu
     await this.running;
   }
 
-  /** One look. @throws what the database does. */
+  /** One poll. @throws what the database does. */
   async look(): Promise<void> {
     const now = this.clock.now();
     const until = new Date(now.getTime() + ENDS_WITHIN_DAYS * DAY_MS);

@@ -177,7 +177,7 @@ export interface StoredSecret {
   readonly createdAt: Date;
 }
 
-/** The newest of its kind that has no end. `null`: nobody has entered one. */
+/** The newest of its kind that has no end. `null`: none was entered. */
 export async function findSecret(
   client: PoolClient,
   orgId: string,

@@ -46,7 +46,7 @@ import {
 import { KNOWN_PROVIDERS } from './known-providers.js';
 import { makeWebhookSecret } from './webhook-secret.js';
 
-/** What a connection can be told to do in threads. */
+/** Abilities of a connection in threads. */
 function processorsOf(answers: Provider['answers']): IntegrationProviderList['data'][number]['processors'] {
   if (answers === undefined) return [];
   const { effects = [], reacts } = answers;
@@ -162,7 +162,7 @@ export class ConnectionsService {
           : before.state;
       const next = {
         name: change.name ?? before.name,
-        // Of the platform's app an account is proved, not said.
+        // For the platform's app an account is verified, not claimed.
         account: change.account === undefined || before.platform ? before.account : change.account,
         own: change.own ?? before.own,
         settings: change.settings ?? before.settings,

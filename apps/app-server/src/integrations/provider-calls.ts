@@ -10,7 +10,10 @@ import { CLOCK, CONFIG } from '../platform/tokens.js';
 /** Longest wait for one answer while a user waits for ours. Milliseconds. */
 const TIMEOUT_MS = 8_000;
 
-/** Longest answer while a user waits: a page of a hundred repositories of GitHub has 0.7 MB. Bytes; what is read here stops everybody else's requests meanwhile. */
+/**
+ * Longest answer while a user waits: a page of a hundred repositories of GitHub has 0.7 MB. Bytes; parsing blocks all
+ * other requests meanwhile.
+ */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 
 /** Calls to providers within requests: to https at public addresses, and to the hosts of `INTEGRATION_PRIVATE_HOSTS`. */
@@ -52,7 +55,7 @@ export class ProviderCalls implements OnApplicationShutdown {
     if (isRefusedAddress(error))
       return new SlipwayError('settings.url-refused', `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
     if (!(error instanceof ProviderRefusal)) return error;
-    // Its message may hold what the provider wrote: that is for nobody's log here, since what was sent may be in it.
+    // Its message may hold what the provider wrote: it is never logged, since it may contain the request.
     const internal = `${host}: ${error.kind} ${error.status ?? 'without an answer'}`;
     if (error.kind === 'limited' || error.kind === 'unavailable') {
       const waitMs = error.retryAt === null ? 0 : error.retryAt.getTime() - this.clock.now().getTime();

@@ -1,6 +1,6 @@
 import type { Role } from '@slipway/contracts';
 
-/** What an invited person gets. Names are others' words: they are cut to a line each and stand in plain text. */
+/** Mail to an invited user. Names are others' words: they are cut to a line each and stand in plain text. */
 export function invitationMail(invitation: {
   readonly to: string;
   readonly orgName: string;

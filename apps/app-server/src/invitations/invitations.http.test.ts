@@ -27,7 +27,7 @@ const address = (): string => {
 const tokenOf = (link: string | null | undefined): string => link?.split('/').at(-1) ?? '';
 const withoutId = ({ requestId: _, ...body }: Record<string, unknown>): Record<string, unknown> => body;
 
-/** Somebody with an address, and an invitation to it. */
+/** A user with an address, and an invitation to it. */
 async function invited(
   company: Company,
   options: { role?: string; verified?: boolean } = {},

@@ -89,7 +89,7 @@ export interface NewInvitation {
   readonly days: number;
 }
 
-/** Makes it, or makes an expired one of the same address anew. @returns its id; `null` when one is open. */
+/** Makes it, or renews an expired one of the same address. @returns its id; `null` when one is open. */
 export async function insertInvitation(client: PoolClient, orgId: string, made: NewInvitation): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO app.invitation AS i (id, org_id, email, role, message, token_hash, invited_by, invited_by_label, expires_at)

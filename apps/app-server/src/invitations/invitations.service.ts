@@ -51,7 +51,7 @@ import { assertMayMail } from './mail-limits.js';
 /** An invitation holds this long. Days. */
 const DAYS = 7;
 
-/** Refusals that are recorded: somebody wants more than the limits allow. */
+/** Refusals that are recorded: requests beyond the limits. */
 const LIMITED: ReadonlySet<ErrorCode> = new Set(['invitation.mail-limit', 'invitation.too-many']);
 /** Of what was wanted, this many stand in the audit. */
 const MAX_RECORDED = 10;
@@ -162,9 +162,11 @@ export class InvitationsService {
   }
 
   /**
-   * Joins. The same person again gets the same answer; two at once join once. A member already keeps the role that they have.
-   * @throws SlipwayError `invitation.other-account`, `invitation.unverified`, `invitation.expired`, `invitation.revoked`, `invitation.used`, `org.being-deleted`,
-   *   `resource.not-found` for every token that was not given out.
+   * Joins. The same user again gets the same answer; two at once join once. A member already keeps the role that they
+   * have.
+   * @throws SlipwayError `invitation.other-account`, `invitation.unverified`, `invitation.expired`,
+   * `invitation.revoked`, `invitation.used`, `org.being-deleted`, `resource.not-found` for every token that was not
+   * given out.
    */
   async accept(person: SignedIn, token: string): Promise<Org> {
     const found = await this.find(token);
@@ -175,7 +177,8 @@ export class InvitationsService {
       if (org === null || invitation === null) throw notFound();
       if (invitation.state !== 'accepted' || invitation.accepted_by !== person.userId) {
         assertHolds(invitation, person);
-        // Removed or demoted since, also while an older replica did it, or deactivated: who may not invite any more lets nobody in.
+        // Removed or demoted since, also while an older replica did it, or deactivated: an inviter without the right
+        // cannot admit users.
         if (!holdsUnder(await roleOfInviter(client, org.id, invitation.invited_by), invitation.role)) throw revoked();
         // Whoever has stolen a key must not come back by an invitation of it.
         if (await isOfRevokedKey(client, org.id, invitation.id)) throw revoked();
@@ -285,7 +288,7 @@ function accountFor(person: SignedIn, email: string): 'matches' | 'unverified' |
   return person.emailVerified ? 'matches' : 'unverified';
 }
 
-/** Whose it is comes first: what has become of an invitation is nobody else's to know. */
+/** Ownership is checked first: the state of an invitation is visible only to its addressee. */
 function assertHolds({ email, state }: LockedInvitation, person: SignedIn): void {
   const account = accountFor(person, email);
   if (account === 'other') {

@@ -51,7 +51,7 @@ async function mailsOfOrg(client: PoolClient, orgId: string): Promise<Sent> {
   return rows[0] ?? { sent: 0, free_in: null, is_new: true };
 }
 
-/** In one order for everybody, so that two who write to the same addresses do not wait for each other. */
+/** In one global order, so that two who write to the same addresses do not wait for each other. */
 async function lockAddresses(client: PoolClient, addresses: readonly string[]): Promise<void> {
   await client.query(
     `SELECT pg_advisory_xact_lock(hashtextextended('mail to ' || address, 0)) FROM (SELECT address FROM unnest($1::text[]) address ORDER BY address) AS ordered`,

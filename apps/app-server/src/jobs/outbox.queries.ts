@@ -3,8 +3,8 @@ import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contra
 import type { PoolClient } from '@slipway/db/sql';
 
 /**
- * A job that must happen, written in the transaction that wants it. The worker deletes the row when the job is done, if it is still the
- * row that it read when it began; it queues rows again that nobody queued.
+ * A job that must happen, written in the transaction that requires it. The worker deletes the row when the job is done,
+ * if it is still the row that it read when it began; it queues unqueued rows again.
  */
 export function wantJob(client: { query: PoolClient['query'] }, orgId: string, queue: ConversationQueue, conversationId: string): Promise<void> {
   return wantJobAs(client, queue, conversationId, { orgId, conversationId });

@@ -26,7 +26,7 @@ export async function withdrawMail(client: PoolClient, orgId: string, id: string
 
 const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'send mail', work);
 
-/** Takes mails that are due, of all organizations; nobody else takes them for `seconds`. */
+/** Takes mails that are due, of all organizations; reserved for `seconds`. */
 export function claimMails(pool: SqlPool, limit: number, seconds: number): Promise<DueMail[]> {
   return system(pool, async (client) => {
     const { rows } = await client.query<DueMail>(

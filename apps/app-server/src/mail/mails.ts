@@ -8,9 +8,12 @@ import { CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { claimMails, type DueMail, insertMail, markFailed, markSent } from './mail.queries.js';
 import { isRefused, Mailer } from './mailer.js';
 
-/** How often mails are looked for that nobody has told of: those of a process that died, and those that are due again. Milliseconds. */
+/**
+ * Poll interval for mails without a notification: those of a process that died, and those that are due again.
+ * Milliseconds.
+ */
 const LOOK_MS = 5_000;
-/** Mails of one look. */
+/** Mails of one poll. */
 const BATCH = 20;
 /** A mail whose sender died is sent by another after this. Seconds; longer than sending a batch can take. */
 const CLAIM_SECONDS = 900;
@@ -55,7 +58,7 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
     return id;
   }
 
-  /** Looks now. */
+  /** Polls now. */
   nudge(): void {
     if (this.mailer === null || this.closed) return;
     clearTimeout(this.timer);

@@ -12,7 +12,7 @@ import { deleteServer, insertServer, knownSecretNames, listServers, lockServer, 
 /** What belongs to each transport, and to no other. */
 const FIELDS = { stdio: ['command', 'args', 'env'], http: ['url', 'headers'], sse: ['url', 'headers'] } as const;
 
-/** Tool servers of an organization. A start tells the sandbox of those that are switched on. */
+/** MCP servers of an organization. A start sends the enabled ones to the sandbox. */
 @Injectable()
 export class McpServersService {
   constructor(
@@ -98,7 +98,7 @@ export class McpServersService {
   }
 }
 
-/** Without the values of headers and variables: somebody may have typed a token there. */
+/** Without the values of headers and variables: they may contain a token. */
 function inWords({ name, transport, enabled, config }: McpServerRow): Record<string, unknown> {
   return {
     name,

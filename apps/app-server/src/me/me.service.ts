@@ -6,7 +6,7 @@ import { FlagsService } from '../analytics/flags.service.js';
 import type { Config } from '../config.js';
 import { CONFIG } from '../platform/tokens.js';
 
-/** A person as the API shows them to themselves. */
+/** A user as the API shows them to themselves. */
 @Injectable()
 export class MeService {
   constructor(

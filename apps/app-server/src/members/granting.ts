@@ -16,8 +16,9 @@ export async function presentPermissions(client: PoolClient, { orgId, actor, per
 }
 
 /**
- * Whether who has `permissions` may give a role, or take it away: only one that allows nothing that they may not do themselves. So nobody raises
- * themself, only an owner makes or unmakes an owner, and an API key passes on no more than its scopes.
+ * Whether a holder of `permissions` may give a role, or take it away: only one that allows nothing that they may not do
+ * themselves. So no user can raise their own role, only an owner makes or unmakes an owner, and an API key passes on no
+ * more than its scopes.
  */
 export function mayGrant(permissions: ReadonlySet<Permission>, role: Role): boolean {
   return ROLE_PERMISSIONS[role].every((permission) => permissions.has(permission));

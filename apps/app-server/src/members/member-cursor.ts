@@ -2,7 +2,7 @@ import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import type { MemberPosition } from './members.queries.js';
 
-/** Where a page ended: by the time of joining, then the person. */
+/** Where a page ended: by the time of joining, then the user. */
 const Cursor = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,100}$/)]);
 
 export function writeMemberCursor({ joinedAt, userId }: MemberPosition): string {

@@ -19,7 +19,10 @@ export interface MemberPosition {
   readonly userId: string;
 }
 
-/** Members that a search looks at one by one before it asks the index of words: what nearly everybody has, such as the company's domain, is found among them at once. */
+/**
+ * Members that a search scans before it uses the word index: what nearly all members have, such as the company's
+ * domain, is found among them at once.
+ */
 const LOOKED_AT = 1_000;
 
 /**
@@ -46,7 +49,7 @@ export function listMembers(
     };
     if (filter.words.length === 0) return rows('app.membership', members);
     const match = `app.person_words(u.name, u.email) @@ to_tsquery('simple', ${take(filter.words.map((word) => `'${word}':*`).join(' & '))})`;
-    // IS TRUE: so that the index, which would give all that everybody has, is not asked.
+    // IS TRUE: so that the index, which would return nearly all members, is not used.
     const first = await rows(`(SELECT * FROM app.membership m WHERE ${members} ${order} LIMIT ${LOOKED_AT})`, `(${match}) IS TRUE`);
     return first.length === filter.limit ? first : rows('app.membership', `${members} AND ${match}`);
   };

@@ -97,7 +97,7 @@ export class MembersService {
     return removal;
   }
 
-  /** Locks the organization, and makes sure that the caller may still decide on somebody of this role. */
+  /** Locks the organization, and makes sure that the caller may still manage members of this role. */
   private async changing(
     client: PoolClient,
     caller: Principal,
@@ -154,5 +154,5 @@ function auditedRemoval({ knownCredentials, ...removal }: MemberRemoval, revoked
 
 const seesSpending = ({ permissions }: Principal): boolean => permissions.has('usage:read');
 
-/** One removal of one person at a time. */
+/** One removal of one user at a time. */
 const endKey = (orgId: string, userId: string): string => `${orgId}.${userId}`;

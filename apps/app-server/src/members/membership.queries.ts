@@ -22,7 +22,10 @@ export async function lockOrg(client: PoolClient, orgId: string): Promise<OrgRow
   return rows[0] ?? null;
 }
 
-/** Nothing new begins, and nobody comes or goes, while it waits for its deletion. @throws SlipwayError `org.being-deleted` */
+/**
+ * No work starts and no member joins or leaves while it waits for its deletion. @throws SlipwayError
+ * `org.being-deleted`
+ */
 export function assertKept({ deletes_at }: Pick<OrgRow, 'deletes_at'>): void {
   if (deletes_at !== null) throw beingDeleted(deletes_at.toISOString());
 }
@@ -41,7 +44,7 @@ export async function roleOf(client: PoolClient, orgId: string, userId: string):
   return rows[0]?.role ?? null;
 }
 
-/** Whether somebody else than `userId` owns it, who can sign in. */
+/** Whether another user than `userId` owns it, who can sign in. */
 export async function hasOtherOwner(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT 1 FROM app.membership m JOIN app.user_account u ON u.id = m.user_id

@@ -33,7 +33,7 @@ try {
   );
   process.exit(0);
 } catch (error) {
-  // One sentence for who installs: the stack tells them nothing of a Postgres that is not there.
+  // One sentence for the operator: the stack does not help with an unreachable Postgres.
   if (error instanceof SlipwayError) logger.fatal(`database not migrated: ${error.detail}`);
   else logger.fatal({ err: error }, 'database not migrated');
   process.exit(1);

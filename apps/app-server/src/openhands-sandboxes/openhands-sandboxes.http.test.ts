@@ -158,7 +158,7 @@ describe('sandboxes by OpenHands’ names', () => {
     const made: string[] = [];
     for (let time = 0; time < 5; time += 1) made.unshift((await withKey<SandboxInfo>(app.url, theirs, 'POST', '/api/v1/sandboxes')).body.id);
     await running(made[0] ?? '');
-    // Somebody else's of the same organization, between them.
+    // Another user's of the same organization, between them.
     await app.owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [made[2], ada.userId]);
     const own = made.filter((_, index) => index !== 2);
     const found: string[] = [];

@@ -19,7 +19,9 @@ export async function sandboxesOf(client: PoolClient, orgId: string, ids: readon
   return rows;
 }
 
-/** Those of conversations that somebody started, newest first, from `from` on; `null`: from the newest. One that is nobody's of theirs begins no page. */
+/**
+ * Those of a user's conversations, newest first, from `from` on; `null`: from the newest. A foreign one begins no page.
+ */
 export async function sandboxesStartedBy(client: PoolClient, orgId: string, userId: string, from: string | null, limit: number): Promise<SandboxRow[]> {
   const { rows } = await client.query<SandboxRow>(
     `SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation

@@ -42,7 +42,7 @@ export class OpenHandsSandboxesService {
     return wanted.map((id) => found.get(id) ?? null);
   }
 
-  /** Lets nobody in, however many there are: the key of one is asked for by its id. */
+  /** Gives no access, however many there are: the key of one is asked for by its id. */
   async search(caller: Principal, { page_id, limit }: SearchSandboxesQuery): Promise<SandboxPage> {
     const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesStartedBy(client, caller.orgId, caller.actor.id, page_id ?? null, limit + 1));
     return {
@@ -64,8 +64,9 @@ export class OpenHandsSandboxesService {
   }
 
   /**
-   * A conversation is paused by whoever may write in it; this also shuts out everybody who is in its sandbox, so it needs what that needs, and for somebody else's what
-   * ending any sandbox needs (`sandboxes.stop`). Nothing is done before all of it is clear.
+   * A conversation may be paused with write access; this also disconnects everyone in its sandbox, so it needs that
+   * permission, and for another user's the permission to end any sandbox (`sandboxes.stop`). Nothing is done before all
+   * of it is clear.
    * @throws SlipwayError `resource.not-found`, `permission.denied`
    */
   async delete(caller: Principal, id: string): Promise<void> {

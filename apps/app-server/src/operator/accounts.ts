@@ -6,13 +6,16 @@ export interface Account {
   readonly name: string;
   readonly email: string | null;
   readonly deactivatedAt: Date | null;
-  /** Every organization that the person belongs to. */
+  /** Every organization that the user belongs to. */
   readonly orgs: readonly string[];
 }
 
 const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'operator', work);
 
-/** Accounts with this e-mail address, whatever its case, or this id. One person may have several, of several identity providers. */
+/**
+ * Accounts with this e-mail address, whatever its case, or this id. One user may have several, of several identity
+ * providers.
+ */
 export function findAccounts(pool: SqlPool, emailOrId: string): Promise<Account[]> {
   return system(pool, async (client) => {
     const { rows } = await client.query<Account>(
@@ -45,7 +48,7 @@ export function deactivate(pool: SqlPool, account: Account): Promise<void> {
   });
 }
 
-/** Lets the person sign in again. Keys that were revoked stay so. */
+/** Lets the user sign in again. Keys that were revoked stay so. */
 export function reactivate(pool: SqlPool, account: Account): Promise<void> {
   return system(pool, async (client) => {
     await client.query('UPDATE app.user_account SET deactivated_at = NULL WHERE id = $1', [account.id]);

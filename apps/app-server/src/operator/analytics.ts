@@ -22,7 +22,7 @@ export async function waitingEvents(pool: SqlPool, secret: string | undefined, o
   return events
     .map((stored) => {
       const { distinctId, organization, ...event } = wireEvent(secret ?? '', stored);
-      // Without the secret nobody knows the pseudonyms.
+      // Without the secret the pseudonyms are unknown.
       return JSON.stringify(secret === undefined ? event : { ...event, distinctId, organization });
     })
     .join('\n');

@@ -2,7 +2,10 @@ import { dropEventsOfOrg } from '@slipway/analytics';
 import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 
-/** What an older version stored lacks keys, what a newer one stored has more: defaults, and the rest. A value that cannot be read counts as not set. */
+/**
+ * Values of an older version miss keys, those of a newer one have more: missing ones get defaults, extra ones are
+ * ignored. A value that cannot be read counts as not set.
+ */
 export function orgSettingsOf(stored: unknown): OrgSettingValues {
   const given = typeof stored === 'object' && stored !== null ? (stored as Record<string, unknown>) : {};
   const read = Object.entries(OrgSettingValues.shape).flatMap(([key, schema]) => {

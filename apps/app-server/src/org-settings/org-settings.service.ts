@@ -49,13 +49,13 @@ export class OrgSettingsService {
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
       if (changed.length === 0) return { ...found, tell: false };
-      // It may have been changed since it was looked at.
+      // It may have been changed since it was read.
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
       if (changed.includes('analytics')) await allowAnalytics(client, caller.orgId, after.analytics);
       const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
-      // Those that work now are told, and not only those that start next.
+      // Running agents get it too, not only the next starts.
       const tell = changed.some((key) => BRAKE.has(key));
       if (tell) await wantJobAs(client, 'org-brake', caller.orgId, { orgId: caller.orgId });
       return { ...after, version: next, tell };

@@ -9,8 +9,9 @@ const LOOKUP_MS = 3_000;
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /**
- * Whether Slipway may call an address that somebody has typed: https, no user in it, and every address of its host public. Names that cannot be resolved now are
- * let through: the check is a courtesy at saving, and whoever calls the address checks what it connects to again.
+ * Whether Slipway may call an address entered by a user: https, no user in it, and every address of its host public.
+ * Names that cannot be resolved now are let through: the check is a courtesy at saving, and the caller checks what it
+ * connects to again.
  * @throws SlipwayError `settings.url-refused`
  */
 export async function assertOutside(text: string, allowPrivate: boolean, resolve: Resolve = addressesOf): Promise<void> {
@@ -26,7 +27,7 @@ export async function assertOutside(text: string, allowPrivate: boolean, resolve
   if (addresses.some(isInside)) throw refused(`${host} has an address that is not public.`);
 }
 
-/** This machine, its network or nobody in particular: what stands there is not the caller's to reach through us. */
+/** Local, private or reserved addresses, which callers must not reach through us. */
 export function isInside(address: string): boolean {
   return !isPublicAddress(address);
 }

@@ -17,7 +17,10 @@ export function slugOfName(name: string): string {
   return slug.length < 2 ? `org${slug === '' ? '' : `-${slug}`}` : slug;
 }
 
-/** Addresses to try in turn for one that is wanted: itself unless it is reserved, then with a number, then with a random one that nobody has. */
+/**
+ * Addresses to try in turn for one that is wanted: itself unless it is reserved, then with a number, then with a random
+ * free one.
+ */
 export function slugCandidates(wanted: string): string[] {
   const numbers = [
     ...Array.from({ length: 8 }, (_, index) => index + 2),

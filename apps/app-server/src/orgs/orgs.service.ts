@@ -15,7 +15,7 @@ import { endSandboxGrants, insertOrg, isActiveAccount, markForDeletion, readOrg,
 
 /** From the request to delete an organization to its deletion. Hours. */
 const GRACE_HOURS = 48;
-/** Company organizations that one person may own. */
+/** Company organizations that one user may own. */
 const MAX_OWNED = 50;
 
 /** Organizations themselves: made, renamed, handed on, deleted. */
@@ -96,7 +96,8 @@ export class OrgsService {
   }
 
   /**
-   * Everybody but its owners is out at the next look at a session or key, within a second; what runs is paused by a job. Again is harmless and moves no time.
+   * All but its owners lose access at the next check of a session or key, within a second; what runs is paused by a
+   * job. Again is harmless and moves no time.
    * @throws SlipwayError `org.personal`, `request.invalid` when `confirm` is not its name.
    */
   async delete(caller: Principal, confirm: string): Promise<Org> {
@@ -148,13 +149,13 @@ export class OrgsService {
     return this.seenAtOnce(caller, answer);
   }
 
-  /** Whoever changed it looks at it next: this process is not to answer them from what it knew before. Other replicas do for at most a second. */
+  /** The caller reads it next: this process must not answer from its cache. Other replicas do for at most a second. */
   private seenAtOnce({ actor }: Principal, org: Org): Org {
     this.sessions.changed(actor.id);
     return org;
   }
 
-  /** `null`: somebody has taken the address. */
+  /** `null`: the address is taken. */
   private async insert(person: SignedIn, { name, slug }: { name: string; slug: string }): Promise<Org | null> {
     const orgId = this.ids.prefixed('org');
     const caller = { orgId, actor: { kind: 'user' as const, id: person.userId, label: person.name } };

@@ -14,7 +14,7 @@ import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
 /** Connections of one process: `Db` for ordinary queries, the pool for hot paths. */
 const DB_CONNECTIONS = 10;
 const SQL_CONNECTIONS = 20;
-/** Longest wait for one answer of the database: somebody waits for ours. Milliseconds. */
+/** Longest wait for one answer of the database: a user waits for ours. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
 
 export interface Platform {

@@ -35,7 +35,7 @@ import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertStorage } from '../storage/full-storage.js';
 
-/** What was seen longer ago is looked at again when somebody asks. Milliseconds. */
+/** A state older than this is polled again on request. Milliseconds. */
 const STALE_MS = 30_000;
 
 /** Pull requests of a conversation: asked for here, made by the worker. No provider is asked within a request. */
@@ -133,8 +133,9 @@ export class PullRequestsService {
   }
 
   /**
-   * Wants a merge at the head that the person saw; the worker asks the git host whether that person may write there.
-   * @throws SlipwayError `resource.not-found`, `pull-request.needs-person`, `pull-request.ended`, `pull-request.moved`, `pull-request.no-connection`.
+   * Requests a merge at the head that the user saw; the worker asks the git host whether that user may write there.
+   * @throws SlipwayError `resource.not-found`, `pull-request.needs-person`, `pull-request.ended`, `pull-request.moved`,
+   * `pull-request.no-connection`.
    */
   async merge(caller: Principal, id: string, number: string, { headSha }: MergePullRequest): Promise<PullRequest> {
     const { orgId, actor } = caller;
@@ -188,7 +189,10 @@ export class PullRequestsService {
     return wantJobAs(client, 'pull-request', id, { orgId, pullRequestId: id });
   }
 
-  /** Deliveries keep it up to date; where none come, this does. A job that is lost costs nothing: the next look asks again. */
+  /**
+   * Deliveries keep it up to date; where none come, this does. A job that is lost costs nothing: the next view asks
+   * again.
+   */
   private lookAgain({ id, orgId, number, state, refreshedAt }: PullRequestRow): void {
     if (number === null || state !== 'open' || (refreshedAt !== null && this.clock.now().getTime() - refreshedAt.getTime() < STALE_MS)) return;
     this.jobs.enqueueAs('pull-request', id, { orgId, pullRequestId: id });

@@ -12,7 +12,7 @@ export interface Backlog {
   readonly bytes: number;
 }
 
-/** The parts of engine.io's socket, and of the WebSocket under it, that tell what has not been sent. */
+/** The parts of engine.io's socket, and of the WebSocket under it, that show what has not been sent. */
 interface Connection {
   readonly writeBuffer?: ReadonlyArray<{ readonly data?: string | Buffer }>;
   readonly transport?: { readonly socket?: { readonly bufferedAmount?: number; readonly _socket?: WritingSocket | null; terminate?(): void } };

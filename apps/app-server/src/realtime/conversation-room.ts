@@ -50,7 +50,7 @@ export class ConversationRoom implements HubListener {
     void reader.socket.leave(this.deltaName);
   }
 
-  /** True when nobody is left. */
+  /** True when no member is left. */
   remove(reader: SocketReader): boolean {
     this.leaveLive(reader);
     this.members.delete(reader);

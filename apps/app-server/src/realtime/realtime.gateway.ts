@@ -37,9 +37,9 @@ const MAX_ASKED = 200;
 const ASKING_MS = 10_000;
 /** Largest frame that a client may send. Bytes; ours are a few hundred. */
 const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
-/** At the end of this process nobody waits longer for a socket that does not take what was sent to it. Milliseconds. */
+/** At the end of this process a slow socket is awaited no longer. Milliseconds. */
 const LAST_MS = 2_000;
-/** Parts of a drain: before the first socket is told to go elsewhere, and from the first one to the last. */
+/** Parts of a drain: before the first socket is sent elsewhere, and from the first one to the last. */
 const QUIET_PART = 0.5;
 const TELLING_PART = 0.25;
 
@@ -52,7 +52,7 @@ interface Subscription {
   leaveSeat: () => void;
 }
 
-/** socket.io: proves who connects, lets them subscribe to what they may read, and ends both when that changes. */
+/** socket.io: authenticates clients, lets them subscribe to what they may read, and ends both when that changes. */
 export class RealtimeGateway {
   private readonly io: Server;
   private readonly rooms = new Map<string, ConversationRoom>();
@@ -136,8 +136,9 @@ export class RealtimeGateway {
   }
 
   /**
-   * Sends the sockets elsewhere: for the first half of the time nothing changes, since a load balancer may still send who comes back to this replica;
-   * then each is told where to go on and closed, spread over a quarter of it, and no new one is taken. Milliseconds; 0: all at once.
+   * Sends the sockets elsewhere: for the first half of the time nothing changes, since a load balancer may still send
+   * reconnecting clients to this replica; then each gets its resume point and is closed, spread over a quarter of it,
+   * and no new one is taken. Milliseconds; 0: all at once.
    */
   async drain(overMs: number): Promise<void> {
     await wait(overMs * QUIET_PART);
@@ -154,7 +155,7 @@ export class RealtimeGateway {
     this.logger.info({ sockets: sockets.length }, 'sockets sent away to resume on another replica');
   }
 
-  /** Tells whoever is left, and ends every connection. */
+  /** Notifies all remaining sockets, and ends every connection. */
   close(): void {
     for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket, 'draining', LAST_MS);
     this.io.engine.close();
@@ -260,7 +261,7 @@ export class RealtimeGateway {
     }
   }
 
-  /** A person's word on what an agent asks for; the same rules as for a request. */
+  /** A user's answer to pending actions; the same rules as for a request. */
   private async confirm(socket: Socket, body: unknown): Promise<ConfirmAnswer> {
     try {
       const { orgId, conversationId, ...word } = parseOrThrow(Confirm, body);
@@ -297,7 +298,7 @@ export class RealtimeGateway {
     return principal;
   }
 
-  /** The room of a hub, as long as somebody is in it. Each member holds the hub once. */
+  /** The room of a hub, as long as it has members. Each member holds the hub once. */
   private roomOf(hub: ConversationRoom['hub']): ConversationRoom {
     const known = this.rooms.get(hub.conversationId);
     if (known?.hub === hub) return known;

@@ -108,7 +108,7 @@ describe('realtime', () => {
     const passed = stopwatch();
     await append(id, 2, 1);
     await until('by hint', () => readers.every((reader) => reader.lastSeq === 2));
-    // Sooner than the look at the heads would find it.
+    // Sooner than the head check would find it.
     expect(passed()).toBeLessThan(2_500);
     await appendWithoutHint(id, thought('unannounced'));
     await until('by the look at the heads', () => readers.every((reader) => reader.lastSeq === 3), 8_000);
@@ -309,7 +309,7 @@ describe('realtime', () => {
     const id = await started();
     const reader = watch(id, 0);
     await until('the first message', () => reader.inbox.length === 1);
-    // Nobody publishes a hint of it, as when it is lost.
+    // No hint of it is published, as when it is lost.
     await app.owner.query(
       `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label)
        SELECT gen_random_uuid(), org_id, conversation_id, 'pending', created_by, created_by_label FROM app.inbox_message WHERE conversation_id = $1 LIMIT 1`,

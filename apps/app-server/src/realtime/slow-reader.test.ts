@@ -54,13 +54,14 @@ describe('readers that are too slow', { timeout: 400_000 }, () => {
         most = Math.max(most, app.unsentBytes());
       }
       await until('the quick one has all', () => quick.lastSeq === LINES, 60_000);
-      // Before a window is over nobody is; a busy machine may have needed one for the lines alone.
+      // None is before a window is over; a busy machine may have needed one for the lines alone.
       const already = await slowOnes();
       if (performance.now() - began < PACE_WINDOW_MS) expect(already).toBe(0);
       await until('two are found too slow', async () => (await slowOnes()) === 2, 2 * PACE_WINDOW_MS + 2_000);
       expect(performance.now() - began).toBeGreaterThan(PACE_WINDOW_MS);
       expect(most).toBeLessThan(3 * SOCKET_MAX_BYTES);
-      // Whoever reads again in time gets what was sent, whole, then the word; and with its own cursor all the rest.
+      // A reader that resumes in time gets what was sent, whole, then the resume message; and with its own cursor
+      // everything else.
       trickling.take(Number.POSITIVE_INFINITY);
       await until('it is told and closed', () => trickling.resume !== undefined && !trickling.socket.connected, PACE_LEAVE_MS);
       expect(trickling.resume).toEqual({ conversationId: id, code: 'slow-consumer', afterSeq: trickling.last });

@@ -33,7 +33,7 @@ describe('an answer to an agent over a socket', () => {
   };
   const confirm = (socket: Socket, id: string, actionIds: readonly string[], accept = true, orgId = ada.orgId): Promise<ConfirmAnswer> =>
     socket.timeout(20_000).emitWithAck('confirm', { orgId, conversationId: id, accept, actionIds }) as Promise<ConfirmAnswer>;
-  /** A conversation whose agent waits, and whose sandbox is at rest: answers are taken by the log. */
+  /** A conversation whose agent waits, and whose sandbox is paused: answers go into the log. */
   async function waiting(): Promise<{ id: string; actionIds: string[] }> {
     const { id } = await app.conversation(ada);
     await app.started(id);

@@ -7,7 +7,7 @@ import { backlogOf, keepsUp, takenOf, tooMuch } from './backlog.js';
 import type { ConversationRoom } from './conversation-room.js';
 import { EncodedJson } from './frame-encoder.js';
 
-/** How soon and how seldom a socket that is behind is looked at: less and less often while it takes nothing. Milliseconds. */
+/** Shortest and longest check interval of a slow socket: less and less often while it takes nothing. Milliseconds. */
 const LOOK_MS = 10;
 const SELDOM_MS = 250;
 /** Wait after the log could not be read. Milliseconds. */
@@ -38,7 +38,7 @@ export class SocketReader {
     void this.pull();
   }
 
-  /** True when nobody is left in the room. */
+  /** True when the room has no members. */
   close(): boolean {
     this.mode = 'closed';
     return this.room.remove(this);
@@ -81,7 +81,7 @@ export class SocketReader {
         if (keepsUp(backlogOf(this.socket))) continue;
         await nextTurn();
         if (tooMuch(backlogOf(this.socket))) {
-          // The rest of the page is not kept for a socket that does not take it: it is read again later.
+          // The remainder of the page is not kept for a socket that does not take it: it is read again later.
           this.reader.cursor = this.sent;
           return;
         }

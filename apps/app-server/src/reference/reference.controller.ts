@@ -10,7 +10,7 @@ import { type Asset, asset, readAsset } from './reference.assets.js';
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The REST document of this very server, and a page to read it. Everybody may: it says what exists, and nothing of anybody. */
+/** The REST document of this very server, and a page to read it. Public: it describes the API and holds no data. */
 @Controller()
 @AuthenticatesItself('the same for everybody, signed in or not')
 export class ReferenceController {

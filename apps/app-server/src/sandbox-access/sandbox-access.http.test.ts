@@ -192,7 +192,7 @@ describe('access to sandboxes', () => {
       await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
       await reuse(member);
       await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [person.orgId, member.userId]);
-      // What somebody may do is looked at every second.
+      // Permissions are checked every second.
       await until(
         'a viewer is refused',
         async () => (await app.http(member, 'POST', path(), { port: 8000, reuse: true })).body['code'] === 'permission.denied',

@@ -81,7 +81,7 @@ export async function revokeGrants(client: PoolClient, orgId: string, conversati
   return rows.map((row) => row.id);
 }
 
-/** Somebody's access to one port of one conversation, by the proof that it ends with. */
+/** A user's access to one port of one conversation, by the credential that it ends with. */
 export type OwnAccess = Pick<NewGrant, 'orgId' | 'userId' | 'sessionId' | 'apiKeyId' | 'conversationId' | 'port'>;
 
 /** Of those who ask for the same access at once, the others wait until the first has one. */
@@ -90,7 +90,7 @@ export async function lockOwnAccess(client: PoolClient, access: OwnAccess): Prom
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox-access ${of.join(' ')}`]);
 }
 
-/** The access of somebody to a port that they were given by the same proof, that nobody has ended and that lasts for another hour; `null` when there is none. */
+/** An active access to a port, given by the same credential and valid for another hour; `null` when there is none. */
 export async function ownGrant(client: PoolClient, access: OwnAccess): Promise<{ id: string; expires_at: Date } | null> {
   const { rows } = await client.query<{ id: string; expires_at: Date }>(
     `SELECT id, expires_at FROM app.sandbox_grant

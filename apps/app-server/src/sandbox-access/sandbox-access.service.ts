@@ -31,9 +31,10 @@ interface Gateway {
 }
 
 /**
- * Lets people into the sandboxes of conversations that they may write in, and ends that again. Needs no sandbox to be there: whether there is one
- * is the gateway's to say when somebody comes. Beside `revoke`, a grant ends with the sign-in or the API key that it was made with, with the membership or the role
- * of its person, with the conversation, and by its age; all of that is read from the rows by sandbox-gateway, so that nothing here has to remember it.
+ * Gives users access to the sandboxes of conversations that they may write in, and revokes it. Needs no sandbox to be
+ * there: the gateway checks that at each request. Beside `revoke`, a grant ends with the sign-in or the API key that it
+ * was made with, with the membership or the role of its user, with the conversation, and by its age; all of that is
+ * read from the rows by sandbox-gateway, so that nothing here has to remember it.
  */
 @Injectable()
 export class SandboxAccessService {
@@ -155,7 +156,7 @@ function originOf({ protocol, host }: URL, port: number, conversation: string): 
   return `${protocol}//${port}-${conversation}.${host}`;
 }
 
-/** Whose access it is, and with which proof of who they are it ends. */
+/** The user, and the credential that the access ends with. */
 function holderOf(caller: Principal, proof: WatchedCredential): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
   return {
     orgId: caller.orgId,

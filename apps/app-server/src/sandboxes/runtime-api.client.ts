@@ -4,15 +4,18 @@ import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';
 import type { z } from 'zod';
 
-/** Longest wait: somebody looks at a screen. Milliseconds. */
+/** Longest wait: a user waits at a screen. Milliseconds. */
 const TIMEOUT_MS = 3_000;
-/** How long runtime-api may look for a sandbox before it says that there is none, and how long it may take for its answer then. Seconds, milliseconds. */
+/**
+ * How long runtime-api may wait for a sandbox before it answers that there is none, and how long it may take for its
+ * answer then. Seconds, milliseconds.
+ */
 const QUEUE_SECONDS = 10;
 const START_MS = 25_000;
-/** A sandbox that is starting is looked at this often. Milliseconds. */
+/** Poll interval of a starting sandbox. Milliseconds. */
 const POLL_MS = 300;
 
-/** What runtime-api tells of one organization's sandboxes. Every failure, of whichever kind, rejects: the caller shows what it knows itself. */
+/** One organization's sandboxes as runtime-api lists them. Every failure rejects: the caller shows its own data. */
 export class RuntimeApiClient {
   constructor(private readonly options: { readonly url: string; readonly apiKey: string }) {}
 
@@ -25,9 +28,11 @@ export class RuntimeApiClient {
   }
 
   /**
-   * A sandbox for a while, that is nobody's conversation. It is given back when `work` has ended, however that ended.
-   * @param name of what it is for, unlike any other. @param signal bounds its start; `work` bounds itself, within `BRIEF_SESSION_SECONDS`.
-   * @throws SlipwayError `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `service.unavailable`; what `work` throws.
+   * A sandbox for a while, without a conversation. It is released when `work` has ended, however that ended.
+   * @param name of what it is for, unlike any other. @param signal bounds its start; `work` bounds itself, within
+   * `BRIEF_SESSION_SECONDS`.
+   * @throws SlipwayError `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `service.unavailable`; what
+   * `work` throws.
    */
   async borrow<T>(orgId: string, name: string, signal: AbortSignal, work: (runtime: Runtime) => Promise<T>): Promise<T> {
     const sessionId = `${BRIEF_SESSION_PREFIX}${name}`;

@@ -100,7 +100,8 @@ export class SandboxesService {
     if (conversation === undefined) throw notFound();
     if (conversation.desired === 'rest' && conversation.sandbox_status !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'The conversation has no sandbox that could be stopped.');
-    // The outbox job first: one that is recorded and did not come about is asked again, one that came about unrecorded would be nobody's.
+    // The outbox job first: one that is recorded and did not come about is asked again, an unrecorded one would have no
+    // owner.
     await inOrg(this.pool, caller.orgId, (client) =>
       client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: conversation.id, detail: { owner: conversation.created_by } })),
     );
@@ -119,7 +120,7 @@ export class SandboxesService {
 
   private async joined(orgId: string, fleet: RuntimeFleet['sandboxes']): Promise<LiveSandbox[]> {
     const known = await conversationsById(this.pool, orgId, uuids(fleet.map((each) => each.session_id)));
-    // A session of nobody's conversation is the reaper's affair and no admin's.
+    // A session without a conversation is left to the reaper, not to admins.
     return fleet.flatMap((each) => {
       const conversation = known.get(each.session_id);
       if (conversation === undefined) return [];

@@ -18,7 +18,7 @@ export interface MemberSessionRow {
 /** By membership: sessions themselves are of no organization. */
 const OF_MEMBERS = 'FROM app.membership m JOIN app.session s ON s.user_id = m.user_id AND s.expires_at > now()';
 
-/** Those that hold, last begun first. @param filter.userId `null`: of everybody. */
+/** Active ones, last begun first. @param filter.userId `null`: of all users. */
 export async function listMemberSessions(
   client: PoolClient,
   orgId: string,
@@ -49,7 +49,10 @@ export async function findMemberSessions(
   return rows;
 }
 
-/** Ends them, with an entry each in the audit of the person's own organization, which does not say where the admin was. The transaction is the system's afterwards (`app.end_sessions`). */
+/**
+ * Ends them, with an entry each in the audit of the user's own organization, which does not say where the admin was.
+ * The transaction is the system's afterwards (`app.end_sessions`).
+ */
 export async function endSessions(client: PoolClient, sessions: ReadonlyArray<{ readonly id: string }>, requestId: string | null): Promise<void> {
   await client.query(`SELECT id FROM app.end_sessions($1, 'ended-by-admin', 'system', $2, NULL)`, [sessions.map(({ id }) => id), requestId]);
 }

@@ -16,7 +16,10 @@ import { endSessions, findMemberSessions, listMemberSessions, type MemberSession
 /** Where a page ended: when the session began, then which. */
 const Cursor = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,100}$/)]);
 
-/** Sessions of those who are members now. A person who is no member, or whose session is not theirs, is answered as one that does not exist. */
+/**
+ * Sessions of those who are members now. A user who is no member, or whose session is not theirs, is answered as not
+ * found.
+ */
 @Injectable()
 export class MemberSessionsService {
   constructor(
@@ -39,9 +42,11 @@ export class MemberSessionsService {
   }
 
   /**
-   * One session, or all of a person's. Over in this process when it answers, in others within a second, on sockets and in sandboxes within two.
+   * One session, or all of a user's. Over in this process when it answers, in others within a second, on sockets and in
+   * sandboxes within two.
    * @returns how many ended.
-   * @throws SlipwayError `resource.not-found` for a person who is no member, `permission.denied` for one who may do more than the caller
+   * @throws SlipwayError `resource.not-found` for a user who is no member, `permission.denied` for one who may do more
+   * than the caller
    */
   async end(caller: Principal, which: { readonly sessionId: string } | { readonly userId: string }): Promise<number> {
     const ended = await inOrg(this.pool, caller.orgId, async (client) => {

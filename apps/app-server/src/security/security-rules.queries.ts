@@ -23,7 +23,7 @@ export async function writeSecurityRules(client: PoolClient, orgId: string, valu
   return rows[0]?.version ?? 1;
 }
 
-/** A session is its person's, in no organization. */
+/** A session is its user's, in no organization. */
 export async function hadSecondFactor(client: PoolClient, sessionId: string): Promise<boolean> {
   const { rowCount } = await client.query('SELECT 1 FROM app.session WHERE id = $1 AND second_factor', [sessionId]);
   return rowCount === 1;

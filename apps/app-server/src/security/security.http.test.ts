@@ -74,7 +74,7 @@ describe('rules of an organization for sign-ins', () => {
       [company.org.id, 'sign-in'],
     ]);
     expect((await sessions(admin, `?user=${member.userId}`)).body.data).toMatchObject([{ id: member.sessionId, refused: true }]);
-    // Signed in anew.
+    // Signed in again.
     await app.owner.query('UPDATE app.session SET authenticated_at = now() WHERE id = $1', [member.sessionId]);
     await until('it is taken again', async () => (await elsewhere(member, company.path())).status === 200, DEAD_MS);
   });

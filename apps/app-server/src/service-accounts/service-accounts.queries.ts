@@ -35,13 +35,13 @@ export async function readServiceAccount(client: PoolClient, orgId: string, id: 
   return rows[0] ?? null;
 }
 
-/** As `readServiceAccount`; nobody else changes the account until the transaction ends. */
+/** As `readServiceAccount`; locks the account until the transaction ends. */
 export async function lockServiceAccount(client: PoolClient, orgId: string, id: string): Promise<ServiceAccountRow | null> {
   await client.query('SELECT 1 FROM app.service_account WHERE org_id = $1 AND id = $2 FOR UPDATE', [orgId, id]);
   return readServiceAccount(client, orgId, id);
 }
 
-/** Until the transaction ends nobody else counts this organization's. */
+/** Locks this organization's count until the transaction ends. */
 export async function countServiceAccounts(client: PoolClient, orgId: string): Promise<number> {
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`service-accounts ${orgId}`]);
   const { rows } = await client.query<{ accounts: number }>(

@@ -32,7 +32,10 @@ import {
 
 const ACCOUNT_ID = /^svc_[0-9a-z]{26}$/;
 
-/** Accounts of programs that are nobody's own. Nobody gives one more than they have themselves, a key's holder no more than the key has. */
+/**
+ * Accounts of programs that belong to no user. No caller can give one more than they have themselves, nor more than
+ * their key has.
+ */
 @Injectable()
 export class ServiceAccountsService {
   constructor(

@@ -18,7 +18,7 @@ const SYSTEMS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** A browser's user agent in words that its person knows: `Firefox on Linux`. It is what the browser says, not a proof of anything. */
+/** A browser's user agent in words that its user knows: `Firefox on Linux`. As claimed by the browser, unverified. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null || userAgent.trim() === '') return 'Unknown device';
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -7,7 +7,7 @@ import { Body, Person } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { deviceOf } from './device.js';
 
-/** Browsers that are signed in as the person who asks. */
+/** Browsers that are signed in as the user who asks. */
 @Controller()
 export class SessionsController {
   constructor(

@@ -25,7 +25,7 @@ describe('my sessions', { timeout: 300_000 }, () => {
     await issuer?.close();
   });
 
-  /** Another browser of somebody; `subject` says of whom. */
+  /** Another browser of the user `subject`. */
   async function browser(
     subject: string,
     from = { userAgent: FIREFOX as string | null, address: '192.0.2.1' as string | null, replaces: null },
@@ -81,7 +81,10 @@ describe('my sessions', { timeout: 300_000 }, () => {
     expect(await isIn(mine)).toBe(false);
   });
 
-  /** What somebody has open on both replicas: a socket that reads, one that does not, a stream, and a way into the sandbox. */
+  /**
+   * Open readers of a user on both replicas: a socket that reads, one that does not, a stream, and a way into the
+   * sandbox.
+   */
   async function everythingOpen(person: Person): Promise<{ sockets: Socket[]; streams: Promise<unknown>; grant: string }> {
     const { id } = await app.conversation(person);
     const sockets: Socket[] = [];

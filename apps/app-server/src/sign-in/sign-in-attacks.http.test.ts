@@ -64,7 +64,10 @@ const REDIRECTS = [
 ];
 /** Names under which such a place is given elsewhere. */
 const PARAMETERS = ['invitation', 'returnTo', 'return_to', 'next', 'redirect_uri', 'url', 'continue'];
-/** Within this a session that has ended is dead everywhere. Milliseconds; both looks of a second, and two seconds for a busy machine. */
+/**
+ * Within this a session that has ended is dead everywhere. Milliseconds; both checks of a second, and two seconds for a
+ * busy machine.
+ */
 const DEAD_MS = 4_000;
 
 describe('attacks on the sign-in', { timeout: 300_000 }, () => {
@@ -182,7 +185,7 @@ describe('attacks on the sign-in', { timeout: 300_000 }, () => {
     for (const [index, payload] of REDIRECTS.entries()) {
       const place = payload.replaceAll('HOST', host);
       for (const parameter of ['redirect', ...PARAMETERS.slice(index, index + 1)]) {
-        // The issuer still knows the person: no form comes in between.
+        // The issuer still knows the user: no form comes in between.
         const { url: reached, response } = await browser.follow(`${url}/oauth/login?${parameter}=${encodeURIComponent(place)}`);
         await response.body?.cancel();
         expect([place, reached.origin]).toEqual([place, url]);
@@ -264,7 +267,7 @@ describe('attacks on the sign-in', { timeout: 300_000 }, () => {
         await new Promise((resolve) => late.once('connect_error', resolve));
         expect(late.connected).toBe(false);
       }
-      // With the issuer the person is still signed in, until the browser has been where the answer leads it.
+      // With the issuer the user is still signed in, until the browser has been where the answer leads it.
       await submitForm(browser, await browser.follow(`${identity.issuerUrl}/protocol/openid-connect/logout`), {});
     } finally {
       for (const socket of sockets) socket.close();

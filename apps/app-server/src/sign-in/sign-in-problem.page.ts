@@ -1,7 +1,7 @@
 import { ERRORS } from '@slipway/contracts';
 import type { SlipwayError } from '@slipway/errors';
 
-/** What a person sees whose sign-in did not work: why, and a link to try again. Holds no text from outside. */
+/** What a user sees whose sign-in did not work: why, and a link to try again. Holds no text from outside. */
 export function signInProblemPage(error: SlipwayError): { status: number; headers: Record<string, string>; html: string } {
   const { status, title, nextStep } = ERRORS[error.code];
   return {

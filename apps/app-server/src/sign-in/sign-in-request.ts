@@ -1,11 +1,11 @@
 import type { SignInOptions } from '@slipway/auth';
 
-/** What of `GET /oauth/login`'s query is heeded; the rest, and what is not well formed, is as if it were absent. */
+/** What of `GET /oauth/login`'s query is heeded; other and malformed parameters are ignored. */
 export interface SignInRequest {
-  /** Where to go afterwards, not yet looked at. */
+  /** Where to go afterwards, not validated yet. */
   readonly redirect: unknown;
   readonly options: SignInOptions;
-  /** As somebody else than the browser is known as, here and with the issuer. */
+  /** Signs in as another user, here and at the issuer. */
   readonly switching: boolean;
 }
 
@@ -16,10 +16,11 @@ const MAX_HINT = 254;
 /**
  * - `redirect`: a path of ours.
  * - `invitation`: the token of one; the way then leads to its page, through a registration too.
- * - `switch=1`: as somebody else than the browser is known as; both sessions, here and with the issuer, end first.
- * - `again=sign-in` or `again=second-factor`: as what an organization's rules ask for (`Org.needs`), with a proof of now.
+ * - `switch=1`: as another user; both sessions, here and with the issuer, end first.
+ * - `again=sign-in` or `again=second-factor`: as what an organization's rules ask for (`Org.needs`), with a fresh
+ * authentication.
  * - `login_hint`: who is expected.
- * - `verify=1`: to prove the e-mail address.
+ * - `verify=1`: to verify the e-mail address.
  */
 export function signInRequestOf(query: unknown): SignInRequest {
   const given = (query ?? {}) as Readonly<Record<string, unknown>>;

@@ -62,7 +62,7 @@ export class SignInController {
     return { authenticated: true };
   }
 
-  /** A person's browser gets a page with a way on instead of a problem document. */
+  /** A user's browser gets a page with a way on instead of a problem document. */
   private async redirect(request: FastifyRequest, reply: FastifyReply, step: () => Promise<{ location: string; cookies: string[] }>): Promise<void> {
     try {
       const { location, cookies } = await step();

@@ -44,7 +44,8 @@ describe('signing in', () => {
   });
 
   it('ten first sign-ins of one person at the same time make one account, one personal organization and one owner', async () => {
-    // An issuer that is too slow for ten at once on a busy machine is told to the person, who signs in again; nothing else is.
+    // An issuer that is too slow for ten at once on a busy machine is reported to the user, who signs in again; nothing
+    // else is.
     const insistent = async (): Promise<SignedInClient> => {
       for (;;) {
         const outcome = await signIn(server.url).catch((error: Error) => error);
@@ -161,7 +162,7 @@ describe('signing in', () => {
     expect(straight.url.href).toBe(`${server.url}/api/v1/me`);
     const asked = await browser.follow(`${server.url}/oauth/login?switch=1&login_hint=invited&redirect=/api/v1/me`);
     expect(asked.url.origin).toBe(new URL(identity.issuerUrl).origin);
-    // The issuer signs the other person out by a form that sends itself, and leads back here for a new sign-in.
+    // The issuer signs the other user out by a form that sends itself, and leads back here for a new sign-in.
     const form = await submitForm(browser, asked, {});
     const page = await submitForm(browser, form, { username: 'invited', password: 'correct horse' });
     expect(await page.response.json()).toMatchObject({ name: 'Invited Person' });

@@ -46,8 +46,9 @@ export class SignInService {
   }
 
   /**
-   * Ends the session of this browser and leads to the issuer's sign-out, which comes back to `switchedTo`: an issuer that still knows the person would only ask for the same
-   * password again. Without a session here, or when the issuer has no sign-out, it is asked for a new sign-in at once.
+   * Ends the session of this browser and leads to the issuer's sign-out, which comes back to `switchedTo`: an issuer
+   * that still knows the user would only ask for the same password again. Without a session here, or when the issuer
+   * has no sign-out, it is asked for a new sign-in at once.
    */
   async switchPerson(asked: SignInRequest, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
     const sessionId = await this.cookie.sessionOf(cookieHeader);

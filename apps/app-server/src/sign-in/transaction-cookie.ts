@@ -2,13 +2,19 @@ import type { SecretBox } from '@slipway/auth';
 import { z } from 'zod';
 import { hostCookie } from '../http/host-cookie.js';
 
-/** Longest that a person may take with the sign-in service: a registration waits for an e-mail. Seconds; what Keycloak itself allows. */
+/**
+ * Longest that a user may take with the sign-in service: a registration waits for an e-mail. Seconds; what Keycloak
+ * itself allows.
+ */
 export const TRANSACTION_SECONDS = 1_800;
 
 const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
 export type Transaction = z.infer<typeof Transaction>;
 
-/** The cookie of one sign-in. Each has its own, so that two tabs do not end each other's; a neighbouring host cannot plant one, and so sign somebody in as somebody else. */
+/**
+ * The cookie of one sign-in. Each has its own, so that two tabs do not end each other's; a neighbouring host cannot
+ * plant one, and so sign a user in as another.
+ */
 export function transactionCookie(state: string, publicUrl: string): { readonly name: string; readonly attributes: string } {
   return hostCookie(`slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`, publicUrl);
 }

@@ -8,7 +8,8 @@ const FULL = 'SL507';
 export const STORAGE_BLOCK_BYTES = 64 * 1024;
 
 /**
- * Refuses work that would grow an organization without room for another block. A look, to say so early: what is written keeps to the limit by itself.
+ * Refuses work that would grow an organization without room for another block. An early check: writes keep to the limit
+ * by themselves.
  * @throws SlipwayError `storage.exhausted`
  */
 export async function assertStorage(client: PoolClient, orgId: string): Promise<void> {

@@ -8,7 +8,7 @@ import { Mails } from '../mail/mails.js';
 import { CONFIG, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { orgsToWarn, type Reached, takeWarning } from './storage.queries.js';
 
-/** How often organizations near their limit are looked for. Milliseconds. */
+/** Poll interval for organizations near their limit. Milliseconds. */
 const LOOK_MS = 30_000;
 
 /**
@@ -40,7 +40,7 @@ export class StorageMails implements OnApplicationBootstrap, OnApplicationShutdo
     await this.running;
   }
 
-  /** One look. @throws what the database does. */
+  /** One poll. @throws what the database does. */
   async look(): Promise<void> {
     const orgs = await asSystem(this.pool, 'slipway_app_system', 'who is to be warned of storage', orgsToWarn);
     for (const orgId of orgs)

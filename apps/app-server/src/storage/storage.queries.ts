@@ -56,7 +56,7 @@ export async function lockOwner(client: PoolClient, orgId: string, id: string): 
   return rows[0] === undefined ? null : { createdBy: rows[0].created_by, title: rows[0].title, bytes: rows[0].bytes };
 }
 
-/** Takes the row, what it counts for, what was wanted for it, and the ways into its sandbox. The rest goes with the job. */
+/** Deletes the row with its counts, outbox jobs and sandbox grants. The job deletes everything else. */
 export async function deleteConversationRow(client: PoolClient, orgId: string, id: string): Promise<void> {
   await client.query('UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND conversation_id = $2 AND revoked_at IS NULL', [orgId, id]);
   await client.query('DELETE FROM app.outbox WHERE org_id = $1 AND key = $2', [orgId, id]);
@@ -74,7 +74,10 @@ export interface Reached {
   readonly percent: 80 | 100;
 }
 
-/** Organizations that have reached a share of their limit that nobody was warned of, or are well below the one that somebody was. As the system role. */
+/**
+ * Organizations that have reached a share of their limit not warned of yet, or are well below the last one warned of.
+ * As the system role.
+ */
 export async function orgsToWarn(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ org_id: string }>(
     `SELECT s.org_id FROM app.org_storage s, LATERAL (SELECT app.storage_limit(s.limit_bytes) AS bytes) l
@@ -83,7 +86,7 @@ export async function orgsToWarn(client: PoolClient): Promise<string[]> {
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Marks what is reached. @returns what is to be said; `null`: nothing, or somebody else has said it. */
+/** Marks what is reached. @returns the warnings to send; `null`: none, or another process sends them. */
 export async function takeWarning(client: PoolClient, orgId: string): Promise<Reached | null> {
   const { rows } = await client.query<Reached>(
     `WITH now_at AS (

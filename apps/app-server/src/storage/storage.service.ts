@@ -50,8 +50,8 @@ export class StorageService {
   }
 
   /**
-   * Its log is gone for everybody when this answers; sandbox, keys, workspace and rows go with a job.
-   * @throws SlipwayError `permission.denied` for somebody else's without `conversation:delete`, `resource.not-found`
+   * Its log is gone for all users when this answers; sandbox, keys, workspace and rows go with a job.
+   * @throws SlipwayError `permission.denied` for another user's without `conversation:delete`, `resource.not-found`
    */
   async deleteConversation(caller: Principal, id: string): Promise<void> {
     await inOrg(this.pool, caller.orgId, async (client) => {

@@ -16,7 +16,7 @@ export class Company {
     return new Company(app, body, owner);
   }
 
-  /** Somebody who is a member already, with a confirmed address. */
+  /** An existing member, with a confirmed address. */
   async member(role: Role, name: string = role): Promise<Person> {
     const person = await this.app.person(name);
     await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [this.org.id, person.userId, role]);

@@ -136,7 +136,7 @@ export class ConversationApp {
     return sandbox;
   }
 
-  /** Somebody who has signed in, with a personal organization. */
+  /** A signed-in user, with a personal organization. */
   async person(name?: string): Promise<Person> {
     this.people += 1;
     const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
@@ -258,7 +258,7 @@ export function executionStatus(value: string): ConversationEvent {
   return { id: randomUUID(), kind: 'ConversationStateUpdateEvent', timestamp: new Date().toISOString(), source: 'environment', key: 'execution_status', value };
 }
 
-/** A command of the agent for which somebody has to say yes or no. */
+/** A command of the agent that a user has to approve or reject. */
 export function riskyCommand(id: string = randomUUID()): ConversationEvent {
   return {
     id,
@@ -317,7 +317,7 @@ export function insisted<A extends { readonly status: number }>(ask: () => Promi
   ) as Promise<A>;
 }
 
-/** What a gateway says that has nothing to tell; `null` for what is no route of ours. */
+/** Answer of a gateway without data; `null` for what is no route of ours. */
 function internalAnswer(url: string): { status: number; body: object } | null {
   if (!url.startsWith('/internal/')) return null;
   if (/^\/internal\/deployments\/.+\/test$/.test(url)) return { status: 404, body: { code: 'resource.not-found' } };

@@ -1,7 +1,7 @@
 import type { CreateApiKey, CreatedApiKey, Permission } from '@slipway/contracts';
 import type { Answer, ConversationApp, Person } from './conversation-app.js';
 
-/** A key of this person's, made over HTTP. @throws Error when it is refused. */
+/** A key of this user's, made over HTTP. @throws Error when it is refused. */
 export async function makeKey(
   app: ConversationApp,
   person: Person,

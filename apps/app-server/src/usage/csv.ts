@@ -1,6 +1,6 @@
 /**
- * A cell as spreadsheets read it: quoted where it must be, and never a formula. What begins with `=`, `+`, `-`, `@`, a tab or a line break is text behind an apostrophe,
- * however the repository or the person is called.
+ * A cell as spreadsheets read it: quoted where it must be, and never a formula. What begins with `=`, `+`, `-`, `@`, a
+ * tab or a line break is text behind an apostrophe, however the repository or the user is called.
  */
 export function csvCell(value: string | number | null): string {
   if (typeof value === 'number') return String(value);

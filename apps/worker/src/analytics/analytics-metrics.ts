@@ -8,7 +8,7 @@ import { system } from '../conversations/conversation.queries.js';
 export class AnalyticsMetrics {
   private readonly sent: Counter;
 
-  /** @param registry none: they are counted for nobody. */
+  /** @param registry absent: they are counted without export. */
   constructor(pool: SqlPool, registry: Registry | undefined) {
     const registers = registry === undefined ? [] : [registry];
     this.sent = new Counter({

@@ -139,7 +139,7 @@ export async function setConversationsRead(pool: SqlPool, until: Date): Promise<
   );
 }
 
-/** Up to where a log was read, and what is known of it. A state that this version cannot read begins anew. */
+/** Up to where a log was read, and what is known of it. A state that this version cannot read is reset. */
 export async function readState(client: PoolClient, orgId: string, id: string): Promise<{ upto: number; state: ConversationState }> {
   const { rows } = await client.query<{ upto: string; state: unknown }>({
     name: 'analytics-state',

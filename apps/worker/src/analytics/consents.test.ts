@@ -45,7 +45,7 @@ describe('the consents to analytics', { timeout: 240_000 }, () => {
         const consents = { org: false, user: false, browser: true };
         const isAllowed = (): boolean => consents.org && consents.user && consents.browser;
         let isDown = false;
-        /** The model: what nobody has read yet, what waits, what arrived. Ids are the actions' own. */
+        /** The model: unread, pending and delivered events. Ids are the actions' own. */
         let unread: Array<{ readonly n: number; readonly allowed: boolean }> = [];
         let waiting: number[] = [];
         const expected: number[] = [];

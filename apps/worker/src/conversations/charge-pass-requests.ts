@@ -5,7 +5,7 @@ import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { system } from './conversation.queries.js';
 
 const BATCH = 50;
-/** Nobody waits for an older one: sandbox-gateway has given up. Seconds. */
+/** An older pass is useless: sandbox-gateway has given up. Seconds. */
 const STALE_SECONDS = 60;
 
 /** Hands passes that sandbox-gateway has written down to llm-gateway, then deletes the rows. Repeatable: a pass that is handed over twice counts once. */

@@ -5,8 +5,9 @@ export function isGone(pool: SqlPool, orgId: string, id: string): Promise<boolea
 }
 
 /**
- * Takes up to `limit` of a conversation's references, and those of their payloads that nothing else refers to.
- * The payloads are locked before it is looked who refers to them: whoever is just referring to one (`holdBlob` of app-server) is waited for, or waits and stores it anew.
+ * Deletes up to `limit` of a conversation's references, and those of their payloads that nothing else refers to. The
+ * payloads are locked before their references are counted: a concurrent reference (`holdBlob` of app-server) either
+ * comes first, or waits and stores the payload again.
  * @returns how many references.
  */
 export function deleteSomePayloads(pool: SqlPool, orgId: string, id: string, limit: number): Promise<number> {

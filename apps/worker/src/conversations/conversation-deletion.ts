@@ -14,8 +14,9 @@ const PAYLOADS = 200;
 const KEPT: ReadonlySet<string> = new Set(['usage_conversation', 'conversation_outcome', 'pull_request_outcome', 'pull_request_work', 'conversation_blob']);
 
 /**
- * Deletes what is left of a conversation whose row is gone: sandbox with workspace, keys of the models, log, payloads that nobody else refers to.
- * Safe to repeat at any point: the outbox job goes last, and no row of a conversation is written without the conversation's own.
+ * Deletes what is left of a conversation whose row is gone: sandbox with workspace, keys of the models, log, unshared
+ * payloads. Safe to repeat at any point: the outbox job goes last, and no row of a conversation is written without the
+ * conversation's own.
  */
 export class ConversationDeletion {
   constructor(

@@ -94,7 +94,10 @@ describe('ConversationLocks', { timeout: 240_000 }, () => {
     }
   });
 
-  /** Runs the steps over three processes, and checks after each what must hold. Holders that are told that their lock is lost drop it without a word. */
+  /**
+   * Runs the steps over three processes, and checks after each what must hold. Holders that learn of a lost lock drop
+   * it silently.
+   */
   async function follow(run: number, steps: readonly Step[]): Promise<void> {
     const name = (process: number): string => `run${run}p${process}`;
     const processes = Array.from({ length: PROCESSES }, (_, process) => openLocks(name(process)));

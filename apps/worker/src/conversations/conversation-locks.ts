@@ -47,7 +47,7 @@ export class ConversationLocks {
     }
   }
 
-  /** `null` when somebody holds it, this process included. @throws when Postgres does not answer within seconds. */
+  /** `null` when it is held, this process included. @throws when Postgres does not answer within seconds. */
   tryLock(name: string): Promise<HeldLock | null> {
     return this.locks.tryLock(name);
   }

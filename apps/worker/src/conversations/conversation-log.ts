@@ -117,7 +117,7 @@ export class ConversationLog {
     if (failed !== null) this.ended(failed.end, failed.trigger);
   }
 
-  /** Tells who shows the inbox that it changed. */
+  /** Notifies viewers of the inbox that it changed. */
   inboxChanged(orgId: string, conversationId: string): void {
     this.hints.publish({ kind: 'inbox', orgId, conversationId, from: this.replica });
   }

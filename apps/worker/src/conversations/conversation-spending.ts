@@ -15,14 +15,13 @@ interface Spending {
   readonly applied: string | null;
 }
 
-/** The spender of a conversation may change while the gateway is told of it; so many times it is told at once. */
+/** Attempts at once when the spender changes while the gateway acknowledges an earlier one. */
 const MAX_ROUNDS = 5;
 
 /**
- * Brings to the gateway whose budget a conversation's model calls count for, and the conversation's own limit.
- *
- * A message counts for its author. The sandbox has no say: its key belongs to whom the gateway was told. Of two authors whose messages one run reads, the later
- * pays from the moment at which theirs is handed over.
+ * Sends to the gateway the spender of a conversation's model calls, and the conversation's own limit. ¶ ¶A message
+ * counts for its author. The sandbox cannot choose: the gateway maps its key to the spender. Of two authors whose
+ * messages one run reads, the later pays from the moment at which theirs is delivered.
  */
 export class ConversationSpendings {
   constructor(
@@ -53,13 +52,13 @@ export class ConversationSpendings {
       const text = JSON.stringify([user, userLabel, limitUsd]);
       if (isKnown && spending.applied === text) return;
       await this.gateway.putSpending(id, { org: orgId, user, userLabel: userLabel.slice(0, 200), limitUsd }, signal);
-      // The limit may be another by now, too: looked at once more.
+      // The limit may have changed by now, too: checked once more.
       isKnown = await this.acknowledged(orgId, id, spending, text);
     }
     throw new SlipwayError('service.unavailable', 'Who pays for this conversation changes too often to be told.', { retryAfterSeconds: 1 });
   }
 
-  /** False: somebody else pays by now. The gateway may have heard of them before of this one, and is told again. */
+  /** False: the spender has changed. The gateway may have got the two in the wrong order, so it is sent again. */
   private acknowledged(orgId: string, id: string, { user, userLabel }: Spending, text: string): Promise<boolean> {
     return inOrg(this.pool, orgId, async (client) => {
       const { rowCount } = await client.query(

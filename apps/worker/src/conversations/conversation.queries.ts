@@ -16,17 +16,17 @@ export interface Checkpoint {
   readonly suspect?: boolean;
   /** The sandbox's directory for workspaces, as this attempt's sandbox sees it. */
   readonly root?: string;
-  /** The workspace that an agent had worked in is gone, and was made anew in this attempt: the agent is told. */
+  /** The earlier workspace of the agent was lost and made again in this attempt: the agent gets a notice. */
   readonly workspaceLost?: boolean;
   /** The model that the agent was given, as conversations name it. Absent: the row's own, when the agent has one at all. */
   readonly model?: string;
-  /** Models that it was being given since then: one whose telling was not answered it may have. Absent: none. */
+  /** Models sent since then: one without an acknowledgement may have been applied. Absent: none. */
   readonly modelsTried?: readonly string[];
-  /** What the agent was told of how far it goes (`app.terms_of_conversation`). Absent: nothing yet. */
+  /** Run settings that the agent acknowledged (`app.terms_of_conversation`). Absent: none yet. */
   readonly terms?: string;
   /** Which change of them that was (`terms_version`). */
   readonly termsVersion?: number;
-  /** The change that it did not take as it was; it is told again before its next message. */
+  /** The change that it refused; sent again before its next message. */
   readonly termsRefused?: number;
   /** Which version of how often it asks the agent has (`AskFirst.version`). */
   readonly brakeVersion?: number;
@@ -107,14 +107,14 @@ export function readConversation(pool: SqlPool, orgId: string, id: string): Prom
   });
 }
 
-/** The lease holds for `leaseMs` more: somebody has seen the sandbox alive. */
+/** The lease holds for `leaseMs` more: the sandbox was seen alive. */
 export function renewLease(pool: SqlPool, orgId: string, id: string, leaseMs: number): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
     await client.query(`UPDATE app.conversation SET lease_until = greatest(lease_until, now() + $2 * interval '1 millisecond') WHERE id = $1`, [id, leaseMs]);
   });
 }
 
-/** Messages that no log has yet, in order. Those still `queued` are claimed: from here on nobody can withdraw them. */
+/** Messages that no log has yet, in order. Those still `queued` are claimed: from here on they cannot be withdrawn. */
 export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ messages: InboxRow[]; claimed: number }> {
   return inOrg(pool, orgId, async (client) => {
     const claimed = await client.query({
@@ -134,7 +134,7 @@ export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ 
 /** Queues whose outbox job is the same: a sandbox that runs, with the inbox in it. */
 const RUN_QUEUES = ['conversation-start', 'conversation-deliver'];
 
-/** Whether somebody has asked since the last start ended. */
+/** Whether a start was requested since the last one ended. */
 export function hasOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const result = await client.query<{ queued: boolean }>('SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS queued', [
@@ -145,7 +145,7 @@ export function hasOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<
   });
 }
 
-/** Whether somebody has asked for a sandbox and brought no message: then it is the halted run that shall go on. */
+/** Whether a sandbox was requested without a message: then the halted run is resumed. */
 export function resumeIsAsked(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const result = await client.query<{ asked: boolean }>(
@@ -160,8 +160,8 @@ export function resumeIsAsked(pool: SqlPool, orgId: string, id: string): Promise
 class StillWanted extends Error {}
 
 /**
- * Takes the outbox job for `desired` away, if it is done at that moment: looked at after the job is gone, so one that comes meanwhile stays.
- * False: there is more to do.
+ * Deletes the outbox job for `desired` if it is done at that moment: checked after the deletion, so a job that comes
+ * meanwhile stays. False: there is more to do.
  */
 export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 'run' | 'rest'): Promise<boolean> {
   try {
@@ -183,7 +183,7 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
         values: [id],
       });
       const current = now.rows[0]?.desired ?? desired;
-      // An outbox job to rest is void as soon as the sandbox is wanted again.
+      // An outbox job to pause is void as soon as a sandbox is requested again.
       if (desired === 'rest') return current === 'rest';
       if (current !== 'run' || now.rows[0]?.other === true || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
       return true;

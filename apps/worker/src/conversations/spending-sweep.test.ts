@@ -93,7 +93,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     const told: string[] = [];
     const slow = new ConversationSpendings(harness.pool, {
       putSpending: async (_id, { user }) => {
-        // usr_b is on its way while usr_c is written down, told and acknowledged.
+        // usr_b is on its way while usr_c is recorded, sent and acknowledged.
         if (user === 'usr_b' && !told.includes('usr_c')) {
           await straight(id, 'usr_c');
           await sweepOf(quick).run(never, 0);

@@ -14,8 +14,9 @@ const BATCH = 50;
 const AGAIN_MS = 1_000;
 
 /**
- * Tells llm-gateway who pays where it has not been told: what sandbox-gateway wrote down for what went straight to agent-server, and what was lost elsewhere.
- * Repeatable: it brings what is written by then. One that fails is left until later and keeps no other from being told.
+ * Sends unacknowledged spenders to llm-gateway: those that sandbox-gateway recorded for messages straight to
+ * agent-server, and those lost elsewhere. Repeatable: it sends what is recorded by then. A failure waits for the next
+ * sweep and does not block others.
  */
 export class SpendingSweep {
   private readonly lead: Lead;

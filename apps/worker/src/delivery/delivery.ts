@@ -26,7 +26,7 @@ export class Delivery {
       const next = messages.filter((message) => !sent.has(message.id));
       if (next.length === 0) return sent.size;
       for (const message of next) {
-        // Before the agent has it: no call that it leads to counts for somebody else.
+        // Before the agent has it: no call that it causes counts for another user.
         await this.spendings.charge(held.orgId, held.id, { id: message.createdBy, label: message.createdByLabel }, signal);
         await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel, senderId: message.createdBy }, signal);
         sent.add(message.id);

@@ -54,7 +54,10 @@ export class Acts {
     private readonly choices: RepositoryChoices,
   ) {}
 
-  /** What has to be asked of others before the transaction: the rest of the thread, the model of a new conversation, and whether its repository may be read. */
+  /**
+   * Requests to other services before the transaction: the earlier messages of the thread, the model of a new
+   * conversation, and the right to read its repository.
+   */
   async prepare(
     stored: StoredDelivery,
     { act, intent, actor }: Allowed,
@@ -104,7 +107,7 @@ export class Acts {
     { thread, actor, semanticKey: deed, trigger, instruction }: Intent,
   ): Promise<Performed> {
     const without = { detail: null, conversationId: null };
-    // A button of ours that nobody waits for.
+    // A button of ours that nothing waits for.
     if (trigger === 'button') return { decided: { state: 'ignored', code: 'nothing-to-choose', ...without }, job: null };
     const refused = await wantChoice(client, orgId, { connectionId: connection.id, thread, actorId: actor.id, deliveryId: id });
     if (refused !== null) return { decided: { state: 'refused', code: refused, ...without }, job: null };

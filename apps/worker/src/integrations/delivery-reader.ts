@@ -19,7 +19,7 @@ export interface Looked {
   readonly later: { readonly why: string; readonly at: Date | null } | null;
 }
 
-/** Examines deliveries, and has the provider say anew what a signature does not cover. */
+/** Examines deliveries, and rereads at the provider what a signature does not cover. */
 export class DeliveryReader {
   constructor(
     private readonly pool: SqlPool,

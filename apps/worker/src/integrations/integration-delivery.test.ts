@@ -186,7 +186,7 @@ describe('a delivery', () => {
     expect(await outcome(mention('r8'))).toBe('refused organization-closing');
     await owner.query('UPDATE app.org SET deletes_at = NULL WHERE id = $1', [ORG]);
     expect(await conversations()).toBe(before);
-    // What was refused has claimed nothing: the same deed is decided anew when it comes again.
+    // What was refused has claimed nothing: the same deed is decided again when it is repeated.
     expect(await outcome(mention('r6'))).toBe('done conversation-started');
   });
 

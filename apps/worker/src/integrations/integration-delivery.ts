@@ -30,7 +30,7 @@ const QUEUE = 'integration-delivery';
 /** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
-/** So long after its arrival a delivery waits for its provider no more: nobody expects an answer. Milliseconds. */
+/** So long after its arrival a delivery waits for its provider no more: an answer is stale by then. Milliseconds. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
 interface Wait {

@@ -5,8 +5,8 @@ import { noteApproved, noteRemoved, noteResumed, noteSuspended } from '@slipway/
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 
 /**
- * A delivery told what became of the app of its connection: that holds at once. In the transaction of the decision.
- * @returns whether the provider is to be asked after the commit: what it told may be old by now, and it did not tell everything.
+ * Applies a delivery about the app of its connection at once. In the transaction of the decision.
+ * @returns whether the provider is to be asked after the commit: the delivery may be outdated, and is incomplete.
  */
 export async function noteLifecycle(client: PoolClient, orgId: string, connection: StoredConnection, lifecycle: Lifecycle): Promise<boolean> {
   if (connection.app === undefined || connection.app === null) return false;

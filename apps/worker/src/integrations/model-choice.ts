@@ -4,7 +4,8 @@ import { SlipwayError } from '@slipway/errors';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 
 /**
- * The model of a conversation for which nobody names one, as app-server chooses it: what the organization's settings say, its default profile, the gateway's default, any.
+ * The model of a conversation for which none is named, as app-server chooses it: what the organization's settings say,
+ * its default profile, the gateway's default, any.
  * @throws SlipwayError `model.unknown`, `service.unavailable` when the gateway gives no list.
  */
 export async function chooseModel(pool: SqlPool, gateway: LlmGatewayClient, orgId: string, usual: string | null, signal: AbortSignal): Promise<string> {

@@ -96,13 +96,13 @@ describe('a delivery whose signature does not cover its body', () => {
 
   it('speaks for nobody who did not speak', async () => {
     const before = (await made()).length;
-    // Of somebody else, who has linked no account: whoever is named in the body is not heard, nor told anything.
+    // By another user without a linked account: the user named in the body is ignored and gets no notice.
     const ofEve = ticket({ comments: { 900: comment('900', '@slipway publish it', { author: EVE, updateAuthor: EVE }) } });
     expect(await decided(commented(ofEve, comment('900', '@slipway publish it')))).toBe('refused actor-not-linked');
     // Ann said something else, which asks for nothing.
     const idle = ticket({ comments: { 900: comment('900', 'Looks good.') } });
     expect(await decided(commented(idle, comment('900', '@slipway publish it')))).toBe('ignored no-trigger');
-    // What Ann said was edited by somebody who may do that.
+    // Ann's comment was edited by a user with the right to do so.
     const edited = comment('900', '@slipway publish it', { updateAuthor: EVE, updated: new Date(Date.parse(now) + 1_000).toISOString() });
     expect(await decided(commented(ticket({ comments: { 900: edited } }), comment('900', '@slipway x')))).toBe('refused not-confirmed');
     expect(await made()).toHaveLength(before);

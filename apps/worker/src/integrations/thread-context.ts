@@ -24,7 +24,10 @@ export interface ThreadContext {
 
 export const NO_CONTEXT: ThreadContext = { said: [], authorities: new Map(), incomplete: null };
 
-/** Reads the rest of a thread at its provider. A thread that cannot be read now keeps nobody waiting: the agent is given what the delivery holds, and learns that there is more. */
+/**
+ * Reads the other messages of a thread at its provider. An unreadable thread does not block: the agent gets the content
+ * of the delivery, and a note that there is more.
+ */
 export class ThreadReader {
   constructor(
     private readonly pool: SqlPool,

@@ -1,6 +1,6 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
-/** Once, until somebody sees to it; not for a token that was replaced meanwhile. @returns whether it is new. */
+/** Once, until it is resolved; not for a token that was replaced meanwhile. @returns whether it is new. */
 export function needAttention(pool: SqlPool, orgId: string, connectionId: string, tokenId: string, why: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const { rowCount } = await client.query(

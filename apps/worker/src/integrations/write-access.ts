@@ -96,7 +96,7 @@ export class ProviderAccess {
   }
 }
 
-/** @param actorId of the delivery: a login may belong to somebody else by now. */
+/** @param actorId of the delivery: a login may belong to another user by now. */
 function accessOf({ userId, access }: Permission, actorId: string): WriteAccess {
   if (userId !== actorId) return 'other-account';
   return access === 'admin' || access === 'write' ? 'write' : 'none';

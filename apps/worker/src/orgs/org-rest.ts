@@ -4,15 +4,15 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { deleteOutboxJob, deletionOf, letRunningRest, readOutboxJob } from './orgs.queries.js';
 
-/** Conversations that are told to rest in one transaction. */
+/** Conversations paused in one transaction. */
 const BATCH = 100;
 /**
- * After this nobody acts on what they were allowed before: a server may remember a session for a second, and a request that it let in may take a moment.
- * So it is looked at once more then. Milliseconds.
+ * After this no request runs on the old rights: a server may cache a session for a second, and an admitted request may
+ * take a moment. So the sweep runs once more then. Milliseconds.
  */
 const SETTLED_MS = 3_000;
 
-/** Brings to rest what somebody has running who may not have it running any more: paused as by a person, with everything kept. */
+/** Pauses conversations of a user who may not run them any more, as a user's pause would, with everything saved. */
 export class OrgRest {
   constructor(
     private readonly pool: SqlPool,

@@ -3,7 +3,7 @@ import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 import { OUTBOX_AGE_SECONDS } from '../sweeps/sweeps.queries.js';
 
-/** Organizations of one look. */
+/** Organizations of one sweep. */
 const BATCH = 500;
 
 /** Those that wait for their deletion and have something that runs, and those whose time is over. */
@@ -41,12 +41,12 @@ export function readOutboxJob(pool: SqlPool, orgId: string, queue: string, key: 
   });
 }
 
-/** Takes an outbox job away that was read, unless it was made anew since. */
+/** Deletes an outbox job that was read, unless it was replaced since. */
 export async function deleteOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<void> {
   await inOrg(pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [id]));
 }
 
-/** The sweep leaves the job of an outbox row that was read alone for so long, unless the row was made anew since. */
+/** The sweep leaves the job of an outbox row that was read alone for so long, unless the row was replaced since. */
 export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, ms: number): Promise<void> {
   await inOrg(pool, orgId, (client) =>
     client.query(`UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`, [
@@ -58,8 +58,8 @@ export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, m
 }
 
 /**
- * Wants up to `limit` conversations at rest that should run, and the jobs that see to it, in one transaction.
- * @param createdBy `null`: whoever's they are.
+ * Marks up to `limit` running conversations for a pause, with their jobs, in one transaction.
+ * @param createdBy `null`: of all users.
  * @returns their ids; none: nothing is left to do.
  */
 export function letRunningRest(pool: SqlPool, orgId: string, createdBy: string | null, limit: number): Promise<string[]> {

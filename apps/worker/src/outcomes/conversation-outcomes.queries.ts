@@ -2,7 +2,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { decimalOf, type TurnSums } from '@slipway/domain/outcomes';
 import { system } from '../conversations/conversation.queries.js';
 
-/** A conversation whose log has more than was looked at. */
+/** Whether the log of a conversation has more than was read. */
 export interface UncountedConversation {
   readonly id: string;
   readonly orgId: string;
@@ -11,7 +11,7 @@ export interface UncountedConversation {
   readonly updatedAt: Date;
 }
 
-/** Of one organization and look. */
+/** Of one organization and sweep. */
 const MOST_OF_ONE = 100;
 const MOST = 500;
 /** Waits for an approval that are kept of one conversation. */

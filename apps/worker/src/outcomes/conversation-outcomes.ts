@@ -13,7 +13,9 @@ import { addTurns, type UncountedConversation, uncountedConversations } from './
 const ROUND_MS = 10_000;
 /** A conversation in which nothing happened for so long. Milliseconds. */
 const SETTLED_MS = 60_000;
-/** A process that begins looks so far back: waits and failed turns of what changed before are never known. Milliseconds. */
+/**
+ * A starting process reads back so far: waits and failed turns of what changed before are never known. Milliseconds.
+ */
 const LOOK_BACK_MS = 30 * 24 * 3_600_000;
 /** Conversations of one round. */
 const AT_ONCE = 50;

@@ -4,9 +4,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** An open pull request is looked at for as long; what becomes of an older one is only learned by a delivery. Milliseconds. */
+/** An open pull request is polled for this long; an older one changes only by a delivery. Milliseconds. */
 const OPEN_MS = 365 * DAY_MS;
-/** A look that fails is repeated for as long after what it is for; then what it was to find is unknown for good. Milliseconds. */
+/** A failed poll is retried for this long; after that its result stays unknown. Milliseconds. */
 export const GIVE_UP_MS = 14 * DAY_MS;
 
 export interface Looked {
@@ -26,8 +26,9 @@ export function nextLook({ state, begunAt, mergedAt, watchedDays }: Looked, now:
 }
 
 /**
- * When a look that failed is repeated; `null`: it is given up.
- * @param later the host is away or limits calls, and may have said until when. Without it somebody has to do something first, and is given more time.
+ * When a failed poll is retried; `null`: it is given up.
+ * @param later the host is away or limits calls, and may have said until when. Without it a user has to act first, and
+ * gets more time.
  */
 export function repeatedLook(looked: Looked, attempts: number, later: { readonly at: Date | null } | null, now: Date): Date | null {
   const until = looked.mergedAt === null ? looked.begunAt.getTime() + OPEN_MS : windowEnd(looked.mergedAt).getTime() + GIVE_UP_MS;

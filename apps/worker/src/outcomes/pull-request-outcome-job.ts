@@ -16,7 +16,7 @@ import { seenPullRequest } from './seen-pull-request.js';
 import { watchBranch } from './watch-branch.js';
 
 const QUEUE = 'pull-request-outcome';
-/** When another job looks at the same one. Milliseconds. */
+/** When another job polls the same one. Milliseconds. */
 const BUSY_MS = 1_000;
 
 /**

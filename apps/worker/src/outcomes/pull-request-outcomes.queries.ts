@@ -1,7 +1,7 @@
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 
-/** What its host has said of a pull request, at one look. */
+/** Result of one poll of a pull request at its host. */
 export interface SeenPullRequest {
   readonly state: 'open' | 'closed' | 'merged';
   readonly repository: string;
@@ -10,7 +10,7 @@ export interface SeenPullRequest {
   readonly mergedAt: Date | null;
   readonly closedAt: Date | null;
   readonly mergeSha: string | null;
-  /** Of a person; `null`: none yet. */
+  /** Of a user; `null`: none yet. */
   readonly firstReviewAt: Date | null;
   /** Before it was asked. */
   readonly seenAt: Date;
@@ -61,7 +61,7 @@ export interface PublishedBy {
 
 /** Pushes that are kept. */
 const MAX_PUSHES = 20;
-/** An older look never replaces what a newer one has seen. `$1`, `$2`: organization and id. */
+/** An older poll never replaces the result of a newer one. `$1`, `$2`: organization and id. */
 const SEE = `UPDATE app.pull_request_outcome SET state = $3, repository = $4, base = $5, ready_at = coalesce(ready_at, CASE WHEN $6 THEN NULL ELSE $7::timestamptz END),
   first_review_at = coalesce(first_review_at, $8), merged_at = CASE WHEN $3 = 'merged' THEN coalesce($9, merged_at, $7) END, closed_at = CASE WHEN $3 <> 'open' THEN coalesce($10, closed_at, $7) END,
   merge_sha = $11, seen_at = $7 WHERE org_id = $1 AND id = $2 AND (seen_at IS NULL OR seen_at <= $7)`;
@@ -76,8 +76,8 @@ export async function noteSeen(client: PoolClient, orgId: string, id: string, se
 }
 
 /**
- * A conversation has a pull request: makes its outcome, or joins the one that there is, and writes down what its host has just said.
- * One that has ended is looked at by its job; the outbox has that in the same transaction.
+ * A conversation has a pull request: makes its outcome, or joins the one that there is, and stores the host's latest
+ * state. One that has ended is polled by its job; the outbox has that in the same transaction.
  */
 export async function notePublished(client: PoolClient, orgId: string, by: PublishedBy, seen: SeenPullRequest): Promise<void> {
   const { rows } = await client.query<{ id: string; state: string }>({
@@ -111,7 +111,7 @@ export async function notePublished(client: PoolClient, orgId: string, by: Publi
   if (seen.state === 'merged' && row.state !== 'merged') await wantOutcomeJob(client, orgId, row.id);
 }
 
-/** Where nothing is delivered, a pull request is looked at first after so long. Milliseconds. */
+/** Where nothing is delivered, a pull request is first polled after this time. Milliseconds. */
 const FIRST_LOOK_MS = 6 * 3_600_000;
 
 async function wantOutcomeJob(client: PoolClient, orgId: string, id: string): Promise<void> {
@@ -166,7 +166,7 @@ export async function noteNextLook(
   });
 }
 
-/** Between a look that is due and the next, where its job never said when. Hours. */
+/** Between a due poll and the next, when its job set no time. Hours. */
 const LOST_HOURS = 1;
 
 /** Wants a job for each that is due, the longest due first. @param ofOne most of one organization: its host lets a connection make so many calls. @returns them, to be queued after the commit. */
@@ -189,7 +189,7 @@ export function wantDueOutcomes(
   });
 }
 
-/** A host limits the calls of a connection: no other look by it is due before. */
+/** A host limits the calls of a connection: no other poll by it is due before. */
 export async function putOffOthers(client: PoolClient, orgId: string, connectionId: string, until: Date): Promise<void> {
   await client.query({
     name: 'put-off-outcomes',

@@ -2,8 +2,8 @@ import type { PullRequestState, Review } from '@slipway/integrations';
 import type { SeenPullRequest } from './pull-request-outcomes.queries.js';
 
 /**
- * What one look at a host says of a pull request.
- * @param own ids of our accounts there: what they say is no review.
+ * State of a pull request from one poll of its host.
+ * @param own ids of our accounts there: their comments are no reviews.
  * @param seenAt before the host was asked. It stands for the time of a review for which the host gives none.
  */
 export function seenPullRequest(repository: string, pull: PullRequestState, reviews: readonly Review[], own: readonly string[], seenAt: Date): SeenPullRequest {

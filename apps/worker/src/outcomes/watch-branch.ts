@@ -2,7 +2,7 @@ import { firstEdit, humanCommits, revertsOf, watchedDaysAt, windowEnd } from '@s
 import type { PullRequestState, RepositoryHistory } from '@slipway/integrations';
 import type { OutcomeRow, Watched } from './pull-request-outcomes.queries.js';
 
-/** Most commits of a branch that are looked through for a revert. */
+/** Most commits of a branch that are searched for a revert. */
 export const MAX_COMMITS = 2_000;
 /** Most files whose commits are asked for: a request each. */
 export const MAX_FILES = 50;

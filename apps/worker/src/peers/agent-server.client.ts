@@ -22,7 +22,7 @@ type Room = NonNullable<PeerCall['room']>;
 export interface Sandbox {
   readonly url: string;
   readonly sessionKey: string;
-  /** Proves that it is the app that speaks. */
+  /** Key that authenticates the app as caller. */
   readonly appKey: string;
 }
 
@@ -155,7 +155,8 @@ export class AgentServerClient {
   }
 
   /**
-   * Does this sandbox have the conversation? `dead` only on proof: nothing listens there, the key is not its own, or it knows no such conversation. A slow one is `silent`.
+   * Whether this sandbox has the conversation. `dead` only with certainty: nothing listens there, the key is not its
+   * own, or it knows no such conversation. A slow one is `silent`.
    * @throws the signal's reason only.
    */
   async probe(conversationId: string, signal: AbortSignal): Promise<'alive' | 'silent' | 'dead'> {
@@ -192,7 +193,7 @@ function workspaceQuery(directory: string, base: string | null): string {
 
 /** How long a sandbox has not been used. Seconds; `null`: never, or it does not say. */
 export interface SandboxIdleTimes {
-  /** Since a person last did something in its terminal, files or browser. */
+  /** Since a user was last active in its terminal, files or browser. */
   readonly person: number | null;
   /** Since anybody with its key asked for anything; 0 while an agent works in it. */
   readonly anybody: number | null;

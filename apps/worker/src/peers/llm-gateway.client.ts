@@ -104,7 +104,7 @@ export class LlmGatewayClient {
     return callJson({ ...this.internal, method: 'GET', url, signal }, LedgerCalls);
   }
 
-  /** Whom of an organization the gateway refuses from now on, for everybody else it lets through. */
+  /** Users of an organization that the gateway refuses from now on; it admits all others. */
   async replaceBudgetStops(orgId: string, stops: BudgetStops['stops'], signal: AbortSignal): Promise<void> {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/budget-stops/${encodeURIComponent(orgId)}`, body: { stops }, signal });
   }
@@ -114,7 +114,7 @@ export class LlmGatewayClient {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/limits/${encodeURIComponent(orgId)}`, body: limits, signal });
   }
 
-  /** Whose prompts are kept from now on, and for how many days; nobody else's are. */
+  /** Organizations whose prompts are stored from now on, and for how many days; no others are. */
   async replacePromptPolicies(policies: PromptPolicies['policies'], signal: AbortSignal): Promise<void> {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/prompt-policies`, body: { policies }, signal });
   }

@@ -18,7 +18,7 @@ export interface PeerCall {
   /** Milliseconds, from the first byte out to the last byte in. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** What the caller's log and a person read when it does not answer. */
+  /** Error text for the log and for users when it does not answer. */
   readonly peer: string;
   /** The code for no answer at all. */
   readonly unreachable: ErrorCode;

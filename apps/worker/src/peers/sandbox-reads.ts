@@ -6,7 +6,7 @@ const MIB = 1024 * KIB;
 
 /** Largest answers of a sandbox, by what was asked. Bytes. */
 export const ANSWER_BYTES = {
-  /** To what changes something, and to a look at its state. */
+  /** Timeout of changes, and of reads of its state. */
   control: 256 * KIB,
   /** A conversation with its statistics, plugins and tools. */
   conversation: 2 * MIB,
@@ -19,8 +19,9 @@ export const ANSWER_BYTES = {
 } as const;
 
 /**
- * Workspaces that are looked at, at once. One takes at most: a patch of 8 MiB five times (pieces, the whole, a string of two-byte characters, the text and the
- * bytes for Postgres), a list of 2 MiB twelve times: 64 MiB. Six are 384 MiB of the 768 MiB that the chart gives this process.
+ * Workspaces read at the same time. One takes at most: a patch of 8 MiB five times (pieces, the whole, a string of
+ * two-byte characters, the text and the bytes for Postgres), a list of 2 MiB twelve times: 64 MiB. Six are 384 MiB of
+ * the 768 MiB that the chart gives this process.
  */
 export const SNAPSHOTS: ReadLimits = { slots: 6, slotsPerOrg: 2, bytes: 64 * MIB, bytesPerOrg: 24 * MIB, waiting: 64, waitMs: 20_000 };
 

@@ -40,7 +40,7 @@ export class AutomaticPublish {
     const before = (await listPullRequests(client, orgId, id)).find((row) => row.host === place.connection.host && row.repository === place.repository);
     const asked = await asksToPublish(client, orgId, id, place.connection.id, before?.fix?.message ?? null);
     if (asked === null) return null;
-    // A round that Slipway made by itself ends with a push, or there is nothing for the checks to look at.
+    // A round that Slipway made by itself ends with a push, or there is nothing new to check.
     const ownRound = asked.message === before?.fix?.message && before.fix.automatic;
     if (place.connection.settings.publish === 'offered' && !ownRound) return null;
     if (before?.state === 'closed' || before?.state === 'merged' || before?.wanted.message === asked.message) return null;

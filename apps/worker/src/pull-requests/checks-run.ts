@@ -8,7 +8,7 @@ export interface CommandRun {
   readonly exitCode: number | null;
 }
 
-/** How far back the last turn of an agent is looked for. Events. */
+/** How far back the last turn of an agent is searched. Events. */
 const LOOKED_BACK = 1_000;
 const MAX_READ = 200;
 /** Commands of a pull request. The newest say most. */
@@ -37,7 +37,7 @@ export async function readCommands(client: PoolClient, orgId: string, conversati
   });
 }
 
-/** Programs that look at files or move them about, and check nothing. */
+/** Programs that read or move files, and check nothing. */
 const LOOKING =
   /^(?:ls|ll|cat|cd|pwd|echo|printf|head|tail|less|more|grep|rg|ag|find|fd|wc|tree|which|type|file|stat|sed|awk|sort|uniq|cut|tee|env|export|source|date|whoami|true|sleep|mkdir|touch|cp|mv|rm|chmod|git (?:status|diff|log|show|branch|blame|ls-files|rev-parse|remote|fetch|stash|add|commit|checkout|switch|restore|config|rm|mv))(?=\s|$)/;
 const HERE_DOCUMENT = /<<-?[ \t]*['"]?(\w{1,40})/;
@@ -63,8 +63,9 @@ function isLook(command: string): boolean {
 }
 
 /**
- * The commands of the last turn that did more than look, each with the exit code that it had last. By what the log says, not by what the agent says of it.
- * @param known secrets of ours that no command may bring along. @returns Markdown; empty where nothing was run.
+ * The commands of the last turn that did more than read, each with the exit code that it had last. By the log, not by
+ * the agent's claims.
+ * @param known secrets of ours to mask in commands. @returns Markdown; empty where nothing was run.
  */
 export function commandsRun(commands: readonly CommandRun[], known: readonly string[]): string {
   const last = new Map<string, number | null>();

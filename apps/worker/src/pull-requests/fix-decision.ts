@@ -6,8 +6,9 @@ export type FixDecision = { readonly kind: 'none' } | { readonly kind: 'ask' } |
 const NONE: FixDecision = { kind: 'none' };
 
 /**
- * Whether the agent is asked, without a person, to fix the checks that failed. Pure.
- * A round is asked for once for a head, and at most as many in the whole life of a pull request as the connection allows: what a person asks for does not count.
+ * Whether the agent is asked, without a user, to fix the checks that failed. Pure. A round is asked for once for a
+ * head, and at most as many over all of a pull request as the connection allows: rounds that a user requests do not
+ * count.
  */
 export function fixDecision(
   row: Pick<PullRequestRow, 'state' | 'checks' | 'headSha' | 'pushedSha' | 'publish' | 'wanted' | 'fix' | 'fixWanted' | 'fixRounds' | 'fixStopped'>,
@@ -17,7 +18,7 @@ export function fixDecision(
   const { checks, headSha, fix } = row;
   if (settings.fixChecks !== 'automatic' || row.fixStopped !== null || row.fixWanted !== null) return NONE;
   if (row.state !== 'open' || status !== 'finished') return NONE;
-  // All of them have ended, and on what we have pushed: what somebody else pushed is theirs to mend.
+  // All of them have ended, and on what we have pushed: commits of others are theirs to fix.
   if (checks.state !== 'failure' || checks.pending > 0 || headSha === null || headSha !== row.pushedSha) return NONE;
   const ofThisHead = fix?.sha === headSha;
   const lastIsPublished = fix !== null && row.wanted.message === fix.message;

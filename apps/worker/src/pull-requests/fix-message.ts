@@ -30,7 +30,7 @@ export async function fixMessage(
   return checksMessage(row, logged, known);
 }
 
-/** A log that cannot be read keeps nobody waiting: the message says so. */
+/** An unreadable log does not block: the message says so. */
 async function logOf({ repository }: PullRequestRow, check: PullRequestCheck, calls: CodeHost): Promise<Logged> {
   try {
     const log = (await calls.checkLog?.(repository, check)) ?? null;
@@ -94,7 +94,7 @@ function logText({ description, url }: PullRequestCheck, log: string | null, cut
 /** Without colours of a terminal, and without what no text holds. */
 const plain = (text: string): string =>
   text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what terminals are told
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences
     .replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '')
     .replaceAll(/\r\n?/g, '\n')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: all but tab and newline

@@ -15,7 +15,10 @@ import { changePullRequest, type PullRequestChange } from './pull-requests.queri
 
 type OpenedRow = PullRequestRow & { readonly number: number };
 
-/** Sends the agent what stands against a pull request: what a person asked for, or by itself, where the connection says so, a bounded number of times. */
+/**
+ * Sends the agent the problems of a pull request: on a user's request, or by itself, where the connection says so, a
+ * bounded number of times.
+ */
 export class Fixes {
   constructor(
     private readonly pool: SqlPool,
@@ -60,7 +63,7 @@ export class Fixes {
     signal.throwIfAborted();
     const { what, message, automatic, at, by } = wanted;
     const fix: SentFix = { what, message, automatic, at, by, sha: row.headSha ?? '' };
-    // A person may have asked meanwhile: that is the next one's.
+    // A user may have asked meanwhile: the next round handles it.
     const done: PullRequestChange = automatic ? { fixRounds: row.fixRounds + 1 } : { fixWanted: null };
     const job = await inOrg(this.pool, orgId, async (client) => {
       const inbox = text === null ? null : await lockInbox(client, orgId, conversationId);
@@ -77,7 +80,7 @@ export class Fixes {
   }
 }
 
-/** Nobody's words in a thread. @returns false when it is there already. */
+/** A message without an author in a thread. @returns false when it is there already. */
 async function insertFixMessage(client: PoolClient, row: PullRequestRow, { message, by }: RequestedFix, text: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,

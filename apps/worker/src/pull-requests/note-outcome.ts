@@ -5,7 +5,8 @@ import type { StoredConnection } from '@slipway/integrations/deliveries';
 const STATES = { merged: 'merged', closed: 'closed', reopened: 'open', changed: null } as const;
 
 /**
- * A delivery told of a pull request or of checks: those that are ours take its state at once, and their jobs look at the rest. In the transaction of the decision.
+ * Applies a delivery about a pull request or checks: ours take its state at once, and their jobs read the remaining
+ * state. In the transaction of the decision.
  * @returns their ids, to be queued after the commit.
  */
 export async function noteOutcome(client: PoolClient, orgId: string, { provider, host }: StoredConnection, outcome: Outcome): Promise<string[]> {

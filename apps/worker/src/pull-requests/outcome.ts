@@ -18,7 +18,7 @@ export class Later extends Error {
 const MAX_DETAIL = 600;
 
 /**
- * What a failure means for a pull request: a problem that stays until somebody does something, or a wait.
+ * What a failure means for a pull request: a problem that needs an action, or a wait.
  * @throws what is neither: a fault of ours, of the database, or the end of this process.
  */
 export function outcomeOf(error: unknown, host: string): SlipwayError | Later {

@@ -3,7 +3,7 @@ import type { FolderAt, HostTree } from '@slipway/integrations';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
 import { folders } from './read-folder.js';
 
-/** With more of them than these, all that the branch holds must stay as it is: each costs a look. */
+/** With more of them than these, all that the branch holds must stay as it is: each costs a lookup. */
 const MAX_NAMED = 200;
 
 /**
@@ -16,7 +16,7 @@ export async function nameOfProtected(bundle: VerifiedBundle, paths: readonly st
     let hash: string | undefined = bundle.tree;
     for (const name of path.split('/')) {
       const read: Awaited<ReturnType<typeof folder>> = await folder(hash, null);
-      // Nobody can say what is below it: then it must stay as a whole.
+      // What is below it is unknown: then it must stay as a whole.
       if (read === null) return `in ${hash}`;
       hash = read.entries.get(name);
       if (hash === undefined) return 'nothing';

@@ -3,7 +3,7 @@ import type { VerifiedBundle } from './bundle/verify-bundle.js';
 import { changedInstructions, instructionsOf, Looks, type Nested } from './nested-instructions.js';
 import { folders, type ReadFolder } from './read-folder.js';
 
-/** What runs with the repository's own rights, or tells people and agents what to do: a push there is a decision of a person. */
+/** What runs with the repository's own rights, or instructs users and agents: a push there is a decision of a user. */
 const PROTECTED_PATHS = [
   '.github/workflows',
   '.github/actions',
@@ -42,13 +42,17 @@ const PROTECTED_PATHS = [
   '.slipway',
 ] as const;
 
-/** Folders whose entries are compared with another commit, each by a request or a few. Whoever changes more has what differs looked at. */
+/**
+ * Folders whose entries are compared with another commit, each by a request or a few. Above it the changes are
+ * reviewed.
+ */
 const MAX_COMPARED = 100;
 
 /**
- * Protected paths at which the branch holds what none of the commits holds there, by the hashes of what stands at them: the listed ones, and agents' instructions at any
- * depth. The commits are the git host's own: one that the sandbox names alone may hold the change already.
- * Folders are read from the bundle where it has them, else from the git host, which is asked for few: what is the same on both sides is not looked into.
+ * Protected paths at which the branch holds what none of the commits holds there, by the hashes of what stands at them:
+ * the listed ones, and agents' instructions at any depth. The commits are the git host's own: one that the sandbox
+ * names alone may hold the change already. Folders are read from the bundle where it has them, else from the git host,
+ * with few requests: folders that are equal on both sides are skipped.
  * @param commits each is asked for only when those before it leave something changed; `null`: there is none.
  */
 export async function changedProtectedPaths(

@@ -94,7 +94,8 @@ export class Publisher {
     // What they asked for is in the workspace as it is now.
     const replies = await inOrg(this.pool, row.orgId, (client) => handledReplies(client, row.orgId, row.conversationId));
     const [person, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
-    // An app commits as itself, with who asked beside it: nobody can then say that the user has signed what the app has pushed.
+    // An app commits as itself, with the requester as co-author, so that the app's push cannot pass for one signed by
+    // the user.
     const author = bot ?? person;
     const message = commitMessage(row.wanted.title ?? texts.title, bot === null ? undefined : person);
     const remote = this.remoteOf(row, place);
@@ -120,7 +121,10 @@ export class Publisher {
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }
 
-  /** Of what is not committed. A person must have write access at the git host, as of now; a service account is what an admin has made it. */
+  /**
+   * For uncommitted changes. A user must have write access at the git host, as of now; a service account is what an
+   * admin has made it.
+   */
   private async authorOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): Promise<Author> {
     const { by } = row.wanted;
     const name =
@@ -201,7 +205,7 @@ export class Publisher {
       .update([bundle.tree, ...bundle.parents].join(' '))
       .digest('hex');
     if (current !== null && current === row.pushedSha && content === row.content) return { headSha: current };
-    // Only what we pushed ourselves is replaced; what somebody else pushed must be among the commits that the branch stands on.
+    // Only our own pushes are replaced; commits of others must be among the commits that the branch stands on.
     const ours = current === null || current === row.pushedSha || current === row.pushingSha || current === bundle.head;
     if (!ours && !bundle.standsOn(current))
       throw new SlipwayError('pull-request.branch-moved', `${branch} is at ${current.slice(0, 12)}, which the branch of the workspace does not continue.`);
@@ -220,7 +224,7 @@ export class Publisher {
   ): Promise<PullRequestState> {
     const { calls } = host;
     const { wanted, repository } = row;
-    // One whose making was not answered, or that somebody made by hand. Of a branch that was not there, there is none.
+    // One whose creation was not answered, or that a user made by hand. A new branch has none.
     const found = pull ?? (known ? await calls.findPullRequest(repository, { head: branch, base }) : null);
     if (found === null) {
       const title = titleOf(wanted.title ?? texts.title);

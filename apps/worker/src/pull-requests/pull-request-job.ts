@@ -29,10 +29,13 @@ const BUSY_MS = 1_000;
 const AGAIN_MS = 5_000;
 /** So long what was asked for waits for a git host that is away. Milliseconds. */
 const GIVE_UP_MS = 60 * 60 * 1000;
-/** Git hosts look for conflicts after they have answered. Milliseconds. */
+/** Git hosts check for conflicts after they have answered. Milliseconds. */
 const SETTLES_MS = 5_000;
 
-/** Brings one pull request to what is wanted of it: publishes, merges, and looks at its state. One job at a time works on one; every step may be repeated after a crash. */
+/**
+ * Brings one pull request to its desired state: publishes, merges, and reads its state. One job at a time works on one;
+ * every step may be repeated after a crash.
+ */
 export class PullRequestJob {
   constructor(
     private readonly pool: SqlPool,
@@ -111,7 +114,7 @@ export class PullRequestJob {
       const seen = { ...row, ...change };
       if (seen.number !== null && (await this.fixes.bring({ ...seen, number: seen.number }, place)))
         now = (await inOrg(this.pool, row.orgId, (client) => findPullRequest(client, row.orgId, row.id))) ?? row;
-      // What has just been pushed is not looked at by everybody yet.
+      // A host's replicas may not all have the latest push yet.
       if (change.doneVersion !== undefined && change.conflicts !== false) await this.again(row, SETTLES_MS);
     } catch (error) {
       signal.throwIfAborted();

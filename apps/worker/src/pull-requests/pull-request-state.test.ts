@@ -114,7 +114,7 @@ describe('protected paths of a branch', () => {
       g1: { 'b.ts': 'b', 'GEMINI.md': 'y' },
     };
     expect([...(await changed(own, host))].sort()).toEqual(['src/AGENTS.md', 'src/api/.claude', 'src/gone/GEMINI.md', 'src/new/claude.md']);
-    // Files beside them are nobody's instructions, and folders that are the same are not looked into.
+    // Files beside them are no instructions, and equal folders are skipped.
     const beside = { new: [entry('src', 's2', 'folder')], s2: [entry('AGENTS.md', 'x1'), entry('web', 'w', 'folder'), entry('index.ts', 'i2')] };
     expect(await changed(beside, { old: { src: 's1' }, s1: { 'AGENTS.md': 'x1', web: 'w', 'index.ts': 'i1' } })).toEqual([]);
   });

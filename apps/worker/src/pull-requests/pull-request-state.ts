@@ -21,7 +21,7 @@ export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly n
     calls.reviews(row.repository, row.number),
     known === null ? [] : calls.checks(row.repository, known),
   ]);
-  // Somebody else may have pushed.
+  // Another user may have pushed.
   const checks = pull.headSha === known ? checksOfKnown : await calls.checks(row.repository, pull.headSha);
   const checkList = checks.slice(0, MAX_CHECKS).map(shown);
   const change: PullRequestChange = {

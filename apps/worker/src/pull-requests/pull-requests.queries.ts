@@ -62,7 +62,7 @@ export interface ConversationTexts {
   readonly said: string | null;
 }
 
-/** How far back the last words of an agent are looked for. Events. */
+/** How far back the last words of an agent are searched. Events. */
 const LOOKED_BACK = 200;
 
 export function readTexts(pool: SqlPool, orgId: string, conversationId: string): Promise<ConversationTexts> {
@@ -93,7 +93,10 @@ export function readThreadPlace(pool: SqlPool, orgId: string, conversationId: st
   });
 }
 
-/** The account of a member at a provider, as they have linked it in this organization, else as the operator's sign-in proves it; `null`: none. */
+/**
+ * The account of a member at a provider, as they have linked it in this organization, else as verified by the
+ * operator's sign-in; `null`: none.
+ */
 export function readLinkedAccount(
   pool: SqlPool,
   orgId: string,
@@ -151,7 +154,7 @@ export async function asksToPublish(
   return rows[0]?.asks === true ? rows[0] : null;
 }
 
-/** Files that the workspace had changed when it was last looked at. */
+/** Files that the workspace had changed at its last snapshot. */
 export async function readChangesCount(client: PoolClient, orgId: string, conversationId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT jsonb_array_length(changes)::int AS count FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2',

@@ -30,10 +30,10 @@ const HOST: History = { m1: [], m2: ['m1'], m3: ['m2'], x: ['m1'], b: ['m1'] };
 describe('commits that a branch stands on', () => {
   it('are the head of its base, where it leaves it, and itself at the host', async () => {
     expect(await standing(HOST, { w: ['m1'] }, { head: 'w', base: 'm3' })).toEqual(['m3', 'm1', null]);
-    // What is not in the bundle's line: the branch was written anew, on the same commit.
+    // What is not in the bundle's line: the branch was rewritten, on the same commit.
     expect(await standing(HOST, { w: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm1', 'b']);
     expect(await standing(HOST, { w: ['b'], b: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm1', 'b']);
-    // A branch of somebody else, whose history the bundle does not show.
+    // A branch of another user, whose history the bundle does not show.
     expect(await standing(HOST, { w: ['x'] }, { head: 'w', base: 'm3', branch: 'x' })).toEqual(['m3', null, 'x']);
   });
 

@@ -22,9 +22,11 @@ const MAX_ASKED = 30;
 const MAX_COMMON = 4;
 
 /**
- * Commits whose files a pull request of the bundle does not count as changed, by what the git host proves of them. What the sandbox calls its base is not believed:
- * it may be a commit that was never merged, or older than one of the base branch that the bundle takes back.
- * @returns the head of the base branch; where the branch leaves it; the branch itself. The host is asked when one is called for; `null`: it cannot be proven.
+ * Commits whose files a pull request of the bundle does not count as changed, as verified by the git host. The
+ * sandbox's claimed base is not trusted: it may be a commit that was never merged, or older than one of the base branch
+ * that the bundle takes back.
+ * @returns the head of the base branch; where the branch leaves it; the branch itself. The host is asked when one is
+ * called for; `null`: it cannot be proven.
  */
 export function standingCommits(bundle: Graph, { base, branch }: Heads, isAncestor: IsAncestor): readonly (() => Promise<string | null>)[] {
   let asked: Promise<Footing | null> | undefined;
@@ -66,7 +68,10 @@ async function mergeBase(footing: Footing | null, isAncestor: IsAncestor): Promi
   return null;
 }
 
-/** Whether the bundle brings nothing of the base branch that the branch at the host lacks: then the same file is the same change as before. */
+/**
+ * Whether the bundle brings nothing of the base branch missing in the branch at the host: then the same file is the
+ * same change as before.
+ */
 async function continues(footing: Footing | null, branch: string, isAncestor: IsAncestor): Promise<boolean> {
   if (footing === null) return false;
   for (const commit of [...footing.common, ...footing.beyond]) if (!(await isAncestor(commit, branch))) return false;

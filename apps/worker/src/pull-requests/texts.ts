@@ -38,7 +38,7 @@ export function commitMessage(title: string, other: Author = AGENT): string {
 export const markerOf = (conversationId: string): string => `<!-- slipway:${conversationId} -->`;
 
 export interface BodyParts {
-  /** By the person, as it is. */
+  /** Written by the user, unchanged. */
   readonly given: string | undefined;
   /** By the agent. */
   readonly said: string | null;
@@ -53,9 +53,9 @@ export interface BodyParts {
 }
 
 /**
- * The text of a pull request. What an agent wrote calls nobody, loads nothing, closes no issue and hides nothing.
- * It has the sections of the repository's template, and the commands that the agent ran.
- * What a person gave is theirs, but is said with the connection's token: no line of it is a command of the host or of another bot.
+ * The text of a pull request. An agent's text mentions no user, loads nothing, closes no issue and hides nothing. It
+ * has the sections of the repository's template, and the commands that the agent ran. A user's text stays theirs, but
+ * is posted with the connection's token: no line of it is a command of the host or of another bot.
  */
 export function bodyOf({ given, said, template, checked, issue, page, conversationId }: BodyParts): string {
   const link = page === null ? 'Made with Slipway.' : `Made with Slipway: [the conversation](${page}).`;

@@ -29,7 +29,7 @@ const WORKSPACE_FAILURES: Partial<Record<WorkspaceState['state'], ErrorCode>> = 
   lost: 'sandbox.workspace-lost',
 };
 
-/** Brings one conversation to rest: the agent halted, its changes kept, the sandbox given back with its workspace. */
+/** Pauses one conversation: the agent halted, its changes saved, the sandbox released with its workspace. */
 export class Rest {
   constructor(
     private readonly pool: SqlPool,
@@ -111,7 +111,7 @@ export class Rest {
       }
       if (row.executionStatus === 'running')
         events.push({ kind: 'execution-status', status: 'paused' }, ...(state.halt === 'none' ? [{ kind: 'paused' as const }] : []));
-      // The interrupt was ours, for a pause: that is what the person asked for and reads.
+      // The interrupt was ours, for a pause: the user sees the pause.
       else if (interrupted && state.halt === 'interrupt') events.push({ kind: 'paused' });
       const away = row.startStatus === 'ERROR' ? 'ERROR' : 'PAUSED';
       if (row.sandboxStatus !== away) events.push({ kind: 'sandbox-status', status: away });
@@ -119,7 +119,10 @@ export class Rest {
     });
   }
 
-  /** Says in the log what became of the files, whenever that has changed. @returns whether it is the last word: kept, lost, or nobody can say. */
+  /**
+   * Records in the log what became of the files, whenever that has changed. @returns whether it is final: saved, lost,
+   * or unknown.
+   */
   private async recordWorkspace(held: HeldConversation): Promise<boolean> {
     const session = await this.runtime.session(held.orgId, held.id, held.signal);
     const workspace = session?.workspace;

@@ -6,7 +6,7 @@ import { type ConversationRow, readConversation } from '../conversations/convers
 import type { StartSteps } from '../start/start-steps.js';
 import type { Snapshots } from './snapshot.js';
 
-/** Looks at a running workspace. Needs no lock: it reads, and the newest look wins. */
+/** Takes a snapshot of a running workspace. Needs no lock: it reads, and the newest snapshot wins. */
 export class SnapshotJob {
   constructor(
     private readonly pool: SqlPool,
@@ -26,7 +26,7 @@ export class SnapshotJob {
       await this.look(row, signal);
       await this.ended(row);
     }
-    // One asked for since we looked has another id, stays, and is looked at again.
+    // A request made since then has another id, stays, and is handled again.
     const seen = job.rows[0]?.id;
     if (seen !== undefined) await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
   }

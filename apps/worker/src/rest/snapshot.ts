@@ -17,7 +17,10 @@ export class Snapshots {
     private readonly reads = new SandboxReads(),
   ) {}
 
-  /** @throws SlipwayError when the sandbox does not answer, and `service.unavailable` when too many are looked at; what was kept before stays. */
+  /**
+   * @throws SlipwayError when the sandbox does not answer, and `service.unavailable` when too many are read; what was
+   * stored before stays.
+   */
   async take(orgId: string, id: string, agent: AgentServerClient, workspace: { directory: string; base: string | null }, signal: AbortSignal): Promise<void> {
     await this.reads.inTurn(orgId, signal, async (room) => {
       const changes = await agent.changes(workspace.directory, workspace.base, signal, room);

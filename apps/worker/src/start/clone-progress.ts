@@ -5,11 +5,11 @@ import { progressOf, progressScript, type WorkspacePlan } from './workspace-scri
 
 /** A clone that takes longer than this shows how far it is. Milliseconds. */
 const FIRST_MS = 1_000;
-/** Each look waits so much longer than the one before: an hour has about sixty, and so many events at most. */
+/** Each wait is longer than the one before: about sixty an hour, and as many events at most. */
 const GROWTH = 1.1;
 const LOOK_SECONDS = 5;
 
-/** Waits for `made`, and says meanwhile as detail of the running step what git says. A look that fails costs only the look. */
+/** Waits for `made`, and reports git's progress meanwhile as detail of the running step. A failed poll is skipped. */
 export async function withProgress<T>(made: Promise<T>, attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
   const looks = look(attempt, agent, plan, AbortSignal.any([signal, over.signal]));

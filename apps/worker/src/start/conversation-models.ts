@@ -7,7 +7,7 @@ import type { ConversationSpendings } from '../conversations/conversation-spendi
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { noteProfileUse, profileNamed, type SealedProfile } from './llm-profile.queries.js';
 
-/** What a server that asks for no key is told. */
+/** Placeholder key for a server that needs none. */
 const NO_KEY = 'none';
 
 /** A conversation's way to its model. */

@@ -36,7 +36,7 @@ const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (reposi
   },
 ];
 
-/** What a person reads when git could not make the workspace: a code, a sentence, and git's own last words. */
+/** Text for the user when git could not make the workspace: a code, a sentence, and git's own last words. */
 export function gitFailure(plan: { repository: string | null; branch: string | null }, stderr: string): SlipwayError {
   const repository = plan.repository ?? 'the empty workspace';
   const rule = RULES.find(({ pattern }) => pattern.test(stderr));

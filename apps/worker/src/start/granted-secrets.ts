@@ -14,7 +14,7 @@ const MAX_TOGETHER = 1024 * 1024;
 /** Hosts take any name beside a token. */
 const ANY_USER = 'x-access-token';
 
-/** What the agent may be told of a secret. */
+/** Metadata of a secret for the agent. */
 export interface GrantedVariable {
   readonly name: string;
   readonly description: string;

@@ -5,8 +5,9 @@ import { lockConversation } from '../conversations/conversation.queries.js';
 const GATEWAY_USE_SECONDS = 150;
 
 /**
- * True in SQL for a conversation `c` with nothing to do: it had a task, its agent is not at work, no message and no resume is pending, and nobody works in its sandbox through
- * sandbox-gateway. A conversation that never had a task belongs to a client with an agent of its own, whose work the log does not show.
+ * True in SQL for a conversation `c` with nothing to do: it had a task, its agent is not at work, no message and no
+ * resume is pending, and no user works in its sandbox through sandbox-gateway. A conversation that never had a task
+ * belongs to a client with an agent of its own, whose work the log does not show.
  */
 const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.execution_status <> 'running'
   AND EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id)
@@ -15,7 +16,7 @@ const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.exec
   AND NOT EXISTS (SELECT 1 FROM app.sandbox_grant g WHERE g.org_id = c.org_id AND g.conversation_id = c.id
     AND g.used_at > now() - ${GATEWAY_USE_SECONDS} * interval '1 second')`;
 
-/** Lets a conversation rest that has nothing to do, decided under its row's lock. @returns whether it rests. */
+/** Pauses an idle conversation, decided under its row's lock. @returns whether it is paused. */
 export function restIfIdle(pool: SqlPool, { orgId, id }: { readonly orgId: string; readonly id: string }, outboxId: string): Promise<boolean> {
   return inOrg(pool, orgId, (client) => restIfIdleIn(client, orgId, id, outboxId));
 }
@@ -40,8 +41,8 @@ export function idleSandboxes(pool: SqlPool, orgId: string, idleSeconds: number,
 }
 
 /**
- * How many sandboxes the waiting starts of an organization lack beyond those that are being paused. Taken under a lock of the organization until the transaction ends, so that two
- * starts that wait never pause two sandboxes for one.
+ * How many sandboxes the waiting starts of an organization need beyond those that are being paused. Taken under a lock
+ * of the organization until the transaction ends, so that two starts that wait never pause two sandboxes for one.
  */
 export async function lockAndCountLacking(client: PoolClient, orgId: string): Promise<number> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('make-room:' || $1, 0))`, [orgId]);

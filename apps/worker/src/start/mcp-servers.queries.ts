@@ -2,7 +2,10 @@ import { type CreateMcpServer, MAX_CONVERSATION_MCP_SERVERS, type McpServerConfi
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { mcpServerConfigOf, type StoredMcpConfig } from '@slipway/domain';
 
-/** The tool servers that an organization has switched on, as its agents are told of them. Secrets are named, not in it: the sandbox puts those that the conversation has in their places. */
+/**
+ * The tool servers that an organization has switched on, as its agents get them. Secrets are named, not in it: the
+ * sandbox puts those that the conversation has in their places.
+ */
 export async function mcpServersOf(pool: SqlPool, orgId: string): Promise<Record<string, McpServerConfig>> {
   const { rows } = await inOrg(pool, orgId, (client) =>
     client.query<{ name: string; transport: CreateMcpServer['transport']; config: StoredMcpConfig }>({

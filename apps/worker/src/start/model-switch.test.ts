@@ -65,7 +65,7 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(JSON.stringify([await harness.log(id), await harness.row(id), llmOf(id)])).not.toContain('sk-ours');
     expect((await harness.row(id)).attempt).toBe(1);
     expect(await uses(id)).toEqual([{ name: 'ours', why: 'switch' }]);
-    // Away from it and back to it is a use again; being told twice is not.
+    // Switching away and back counts as a use again; sending twice does not.
     await choose(id, 'gpt');
     await harness.start(id);
     await choose(id, 'profile/ours');

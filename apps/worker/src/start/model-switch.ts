@@ -9,9 +9,9 @@ export class ModelSwitch {
   constructor(private readonly models: ConversationModels) {}
 
   /**
-   * Nothing when it is known to have that one; repeatable. What is about to be given is written down first: of a telling that was not answered nobody knows whether it
-   * arrived, so that it is told again, also when the model has become the one from before. What cannot be done however often it is tried is said in the log, and the agent keeps the model that it has:
-   * messages must not wait behind it.
+   * No-op when the agent acknowledged that model; repeatable. The new model is recorded before it is sent: without an
+   * answer it may have arrived, so it is sent again, even when the model has been switched back. A permanent failure is
+   * reported in the log, and the agent keeps its model: messages must not wait behind it.
    * @throws SlipwayError what may succeed later: `sandbox.unreachable`, `service.unavailable`, `secret.unreadable`.
    */
   async apply(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<void> {

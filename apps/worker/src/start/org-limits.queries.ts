@@ -37,7 +37,7 @@ export async function maxIterationsOf(pool: SqlPool, orgId: string): Promise<num
   return OrgSettingValues.shape.maxIterations.catch(null).parse(rows[0]?.value ?? null);
 }
 
-/** How far the agent of a conversation goes by itself, and the text by which one that was told so is known. */
+/** Run settings of a conversation, and the text that identifies them as acknowledged. */
 export interface Terms {
   readonly agentType: AgentType;
   /** Of the conversation alone; `null`: none of its own. */

@@ -7,9 +7,9 @@ import { type IdleSandbox, idleSandboxes, lockAndCountLacking, restIfIdleIn } fr
 
 /** A conversation that has just finished is left alone for so long: its user reads the answer and may write the next message. Seconds. */
 const IDLE_SECONDS = 5;
-/** Somebody who typed in the terminal or looked at the browser within this time is at work there. Seconds. */
+/** A user counts as at work for this long after activity in the terminal or the browser. Seconds. */
 const IN_USE_SECONDS = 120;
-/** Conversations looked at for one pass. */
+/** Conversations checked in one pass. */
 const CANDIDATES = 20;
 
 /** Room for starts that wait: the sandboxes of finished conversations of the same organization are paused with their workspaces kept, the longest idle first. */
@@ -21,7 +21,10 @@ export class Room {
     private readonly logger: Logger,
   ) {}
 
-  /** Pauses as many as the waiting starts of the organization lack. Repeatable: those on their way to a pause count. @returns whether any sandbox of it is being paused. */
+  /**
+   * Pauses as many as the waiting starts of the organization need. Repeatable: those on their way to a pause count.
+   * @returns whether any sandbox of it is being paused.
+   */
   async make(orgId: string): Promise<boolean> {
     const candidates = await this.unused(await idleSandboxes(this.pool, orgId, IDLE_SECONDS, CANDIDATES));
     const { paused, lacking } = await inOrg(this.pool, orgId, async (client) => {
@@ -40,7 +43,9 @@ export class Room {
     return lacking <= 0 || paused.length > 0;
   }
 
-  /** Without those in whose terminal, files or browser a user is at work. A sandbox that does not answer is in nobody's use. */
+  /**
+   * Without those in whose terminal, files or browser a user is at work. A sandbox that does not answer is not in use.
+   */
   private async unused(idle: readonly IdleSandbox[]): Promise<IdleSandbox[]> {
     const times = await Promise.all(idle.map(({ sandboxUrl }) => (sandboxUrl === null ? null : sandboxIdleTimes(sandboxUrl))));
     return idle.filter((_each, index) => (times[index]?.person ?? Number.POSITIVE_INFINITY) >= IN_USE_SECONDS);

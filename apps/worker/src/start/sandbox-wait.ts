@@ -10,7 +10,10 @@ const Place = z.object({
   reason: z.string().nullish(),
 });
 
-/** Failures that mean: keep waiting, your place is kept. `cluster`: an operator has to do something, so that a wait without end helps nobody. */
+/**
+ * Failures that mean: keep waiting, your place is kept. `cluster`: an operator has to act, so waiting without end is
+ * useless.
+ */
 const WAITS: Partial<Record<ErrorCode, 'room' | 'cluster'>> = {
   'sandbox.no-capacity': 'room',
   'sandbox.quota': 'room',
@@ -57,7 +60,7 @@ export function sandboxWait(failure: SlipwayError, waitedMs: number, makesRoom: 
   return { sentence: `${ahead}${estimate}.${why === null ? '' : ` ${why}`}${room}`, queue: { place: position, estimateSeconds, cause } };
 }
 
-/** Coarse on purpose: each new sentence is an event that everybody who watches gets. */
+/** Coarse on purpose: each new sentence is an event for every viewer. */
 function roughly(seconds: number): string {
   if (seconds <= 10) return 'a few seconds';
   if (seconds <= 45) return 'about half a minute';

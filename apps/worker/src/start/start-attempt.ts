@@ -9,7 +9,7 @@ const MAX_DETAIL = 4_000;
 /** A start whose shown step did not change for this long says so. Milliseconds. */
 const NO_PROGRESS_MS = 60_000;
 
-/** Ends the running step: the conversation shall rest. */
+/** Ends the running step: the conversation is to be paused. */
 export class NoLongerWanted extends Error {
   override readonly name = 'NoLongerWanted';
 }

@@ -63,7 +63,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
           }
         }
         await harness.start(id);
-        // One that had nothing to do when it lost its sandbox rests, until it is told something.
+        // One that was idle when it lost its sandbox stays paused until its next message.
         if ((await harness.row(id)).desired === 'rest') {
           expect(await hasInboxOf(harness.pool, ORG, id)).toBe(false);
           await tell();

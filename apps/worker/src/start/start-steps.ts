@@ -39,13 +39,13 @@ export interface StartSettings {
   readonly ingestUrl: string;
 }
 
-/** A sandbox that is starting is looked at this often. Milliseconds; a warm one is ready in the first answer. */
+/** Poll interval of a starting sandbox. Milliseconds; a warm one is ready in the first answer. */
 const POLL_MS = 200;
-/** Longest wait for a sandbox that is starting, before it is tried anew. Milliseconds. */
+/** Longest wait for a sandbox that is starting, before it is tried again. Milliseconds. */
 const SANDBOX_TIMEOUT_MS = 180_000;
 /** Hook and skills are a few small files. Seconds. */
 const FINISH_TIMEOUT_SECONDS = 30;
-/** Longer than any sandbox lives: the epoch fences an old one, not the clock. Seconds. */
+/** Longer than any sandbox lasts: the epoch fences an old one, not the clock. Seconds. */
 const INGEST_TOKEN_SECONDS = 30 * 86_400;
 /** Output of a failed setup script that people see. Characters. */
 const OUTPUT_TAIL = 3_500;
@@ -103,7 +103,7 @@ export class StartSteps {
     await attempt.begin('WAITING_FOR_SANDBOX', { show: true, sandbox: 'STARTING' });
     if (held.row.checkpoint.suspect === true) await this.giveUp(held, signal);
     const runtime = await this.claim(held, attempt, signal);
-    // Said by runtime-api when the workspace of an earlier life could not be brought back.
+    // Reported by runtime-api when the saved workspace could not be restored.
     attempt.end('done', runtime.status_detail);
     const columns: ColumnChanges = {
       runtimeId: runtime.runtime_id,
@@ -169,7 +169,7 @@ export class StartSteps {
     let report = parseReport(made.stdout ?? '');
     attempt.end('done');
     const isLost = report.fresh && held.row.epoch > 1;
-    // A workspace that was lost and made again begins anew; one that came back keeps where it began.
+    // A workspace that was lost and made again has a new base; a restored one keeps its base.
     const base: ColumnChanges = {
       workingDir: plan.directory,
       ...(isLost ? { checkpoint: { workspaceLost: true } } : {}),
@@ -217,7 +217,7 @@ export class StartSteps {
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<void> {
-    // Read before the step is shown: that changes nothing of what the agent is told.
+    // Read before the step is shown: that does not change what the agent gets.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
     const { terms, brakeVersion } = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));

@@ -119,7 +119,7 @@ describe('start saga', () => {
       await harness.execution(id, execution);
       await harness.peers.endSandbox(id, 'the sandbox ended: its pod was deleted');
       await harness.expireLease(id);
-      // A change of settings wants to reach the agent; it is told at the next start.
+      // A change of settings is pending; the agent gets it at the next start.
       await harness.addJob('conversation-deliver', id);
       await harness.start(id);
       expect(harness.peers.claims.get(id)).toBe(1);

@@ -26,7 +26,7 @@ const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 5_000;
 /** How often a full pool is asked again. Milliseconds; well below the 10 s for which runtime-api keeps a place in its queue. */
 const CAPACITY_RETRY_MS = 1_000;
-/** How often a running start looks whether it is still wanted. Milliseconds. */
+/** How often a running start checks whether it is still wanted. Milliseconds. */
 const WATCH_MS = 500;
 /** Longest that giving a failed start's sandbox back may take. Milliseconds; the sweep does what is left. */
 const RELEASE_MS = 10_000;
@@ -64,7 +64,7 @@ export class StartSaga {
       }
       if (held.row.startStatus === 'ERROR' && !(await hasOutboxJob(this.pool, held.orgId, held.id))) return;
       const delivered = await this.deliverToRunning(held);
-      // The loop goes on with a conversation that is to rest.
+      // The loop goes on with a conversation that is to be paused.
       if (!delivered && (await this.restsWithoutSandbox(held))) continue;
       const outcome: Outcome = delivered ? { kind: 'ready' } : await this.attempt(held);
       if (outcome.kind === 'failed') return;
@@ -150,7 +150,10 @@ export class StartSaga {
     });
   }
 
-  /** Why a conversation that had a sandbox gets another, in the words of the place where it ran; nothing when it was at rest or nobody knows. */
+  /**
+   * Why a conversation that had a sandbox gets another, in the backend's words; nothing when it was paused or the
+   * reason is unknown.
+   */
   private async whyAnew({ row, orgId, id, signal }: HeldConversation): Promise<string | undefined> {
     if (row.sandboxStatus !== 'RUNNING' || row.startStatus !== 'READY') return undefined;
     const session = await this.runtime.session(orgId, id, signal).catch((error: unknown) => {
@@ -161,7 +164,10 @@ export class StartSaga {
     return said === undefined ? undefined : `${said[0]?.toUpperCase()}${said.slice(1)}${said.endsWith('.') ? '' : '.'}`;
   }
 
-  /** The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new message. A stopped run waits for a person. */
+  /**
+   * The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new
+   * message. A stopped run waits for a user.
+   */
   private async goesOnRunning({ row, orgId, id }: HeldConversation): Promise<boolean> {
     if (row.attempt === 0 || row.executionStatus !== 'paused') return row.attempt > 0 && row.executionStatus === 'running';
     const [inbox, asked] = await Promise.all([hasInboxOf(this.pool, orgId, id), resumeIsAsked(this.pool, orgId, id)]);
@@ -203,7 +209,7 @@ export class StartSaga {
     }
   }
 
-  /** Runs `work` with a signal that also ends when the conversation shall rest. */
+  /** Runs `work` with a signal that also ends when the conversation is to be paused. */
   private async watched(held: HeldConversation, attempt: StartAttempt, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const unwanted = new AbortController();
     let looking = false;

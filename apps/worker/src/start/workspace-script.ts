@@ -3,7 +3,9 @@
 /** Most text of AGENTS.md and skills that is read. Bytes. */
 const MAX_SKILL_BYTES = 50_000;
 const MAX_SKILL_FILES = 50;
-/** Commits of the history that come along; `git fetch --unshallow` brings the rest, and `git fetch` any other branch. */
+/**
+ * Commits of the history that come along; `git fetch --unshallow` brings the others, and `git fetch` any other branch.
+ */
 const DEPTH = 50;
 /** The mark of a workspace that is not ready. */
 const UNFINISHED = '.git/slipway-unfinished';
@@ -27,7 +29,7 @@ export interface WorkspaceReport {
   readonly files: ReadonlyArray<{ path: string; text: string }>;
   /** True when files were left out or cut. */
   readonly cut: boolean;
-  /** True when hook and skills were looked at, which waits for the setup script. */
+  /** True when hook and skills were handled, which waits for the setup script. */
   readonly complete: boolean;
 }
 
@@ -48,11 +50,13 @@ export function repositoryName(url: string): string {
 }
 
 /**
- * Makes the workspace if it is not there, and reports on it. Repeatable at any point: a clone goes to a directory beside it and is moved in one step,
- * so what stands at `directory` is whole. A mark in .git says that no agent has had it yet: such a one is made anew, since the repository may have been
- * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr. git proves itself with what the sandbox was
- * handed (agent-server's `git-credentials.ts`), or not at all: no helper of the image is asked.
- * git takes any page of a web server for an empty repository: one without a commit, or without the branch, must have spoken git's protocol.
+ * Makes the workspace if it is not there, and reports on it. Repeatable at any point: a clone goes to a directory
+ * beside it and is moved in one step, so what stands at `directory` is whole. A mark in .git says that no agent has had
+ * it yet: it is then made again, since the repository may have been corrected and a setup script that failed may have
+ * left anything behind. Exits with git's own status when git fails, with its words on stderr. git authenticates with
+ * the credentials that the sandbox got (agent-server's `git-credentials.ts`), or not at all: no helper of the image is
+ * asked. git mistakes any page of a web server for an empty repository: one without a commit, or without the branch,
+ * must have spoken git's protocol.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
@@ -188,12 +192,12 @@ export function parseReport(stdout: string): WorkspaceReport {
   };
 }
 
-/** What the agent is told of the workspace, and of the secrets that it has, beside its own system prompt. */
+/** Notes for the agent on the workspace and its secrets, besides its own system prompt. */
 export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport, variables: ReadonlyArray<{ name: string; description: string }>): string {
   const where =
     plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
   const secrets = variables.map(({ name, description }) => `- ${name}${description === '' ? '' : `: ${description}`}`);
-  // What has a heading of its own is a skill that agent-server reads: its triggers decide when the agent is told of it.
+  // What has a heading of its own is a skill that agent-server reads: its triggers decide when the agent gets it.
   const told = report.files.filter(({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text));
   const files = told.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
   return [
@@ -208,7 +212,10 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
   ].join('\n\n');
 }
 
-/** Told to an agent whose workspace is gone, and to the person who reads along. agent-server drops it for an agent that never worked. */
+/**
+ * Notice for an agent whose workspace is gone, visible to its user. agent-server drops it for an agent that never
+ * worked.
+ */
 export function lossNotice(plan: WorkspacePlan): string {
   const now =
     plan.repository === null ? `${plan.directory} is an empty git repository again` : `${plan.repository} was cloned anew into ${plan.directory}, and set up`;

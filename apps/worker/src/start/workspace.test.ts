@@ -227,7 +227,7 @@ describe('workspace of a repository', () => {
     expect(step?.detail).toContain('begun');
   });
 
-  /** Hands on half of the pack of `large.git`, and the rest when it may. */
+  /** Hands on half of the pack of `large.git`, and the other half when allowed. */
   async function slowServer(): Promise<{ readonly url: string; goOn(): void; close(): void }> {
     let goOn = (): void => {};
     const may = new Promise<void>((resolve) => {

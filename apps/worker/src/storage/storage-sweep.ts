@@ -16,8 +16,9 @@ const SETTLE_SECONDS = 600;
 const ORGS_AT_ONCE = 200;
 
 /**
- * Holds the counts of storage against the rows that they count, conversation by conversation and without end, and corrects what is off.
- * Nothing should be: every count is written by the transaction that writes the bytes. Rows of before there were counts, and whatever a person or a defect changes, are found here.
+ * Compares the counts of storage with the rows that they count, conversation by conversation and without end, and
+ * corrects what is off. Nothing should be: every count is written by the transaction that writes the bytes. Rows of
+ * before there were counts, and whatever a user or a defect changes, are found here.
  */
 export class StorageSweep {
   private readonly lead: Lead;

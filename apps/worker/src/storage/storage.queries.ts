@@ -16,9 +16,10 @@ export interface Miscounted {
 }
 
 /**
- * Compares what conversations count with their rows, from one snapshot of the database: what is being written is no difference.
+ * Compares what conversations count with their rows, from one snapshot of the database: what is being written is no
+ * difference.
  * @param after the last id of the page before; `null`: from the beginning.
- * @returns the last id that was looked at, `null` at the end, and those whose count is off.
+ * @returns the last id checked, `null` at the end, and those whose count is off.
  */
 export function compareCounts(pool: SqlPool, after: string | null, limit: number): Promise<{ last: string | null; miscounted: Miscounted[] }> {
   return system(pool, 'storage sweep', async (client) => {

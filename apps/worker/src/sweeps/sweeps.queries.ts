@@ -7,7 +7,7 @@ export interface Found {
   readonly id: string;
 }
 
-/** An outbox job that nobody queued, or whose job was lost, is queued again after this. Seconds. */
+/** An outbox job that was not queued, or whose job was lost, is queued again after this. Seconds. */
 export const OUTBOX_AGE_SECONDS = 5;
 /** A start that says nothing for this long may have no job. Seconds; its job, when there is one, is not disturbed. */
 const START_AGE_SECONDS = 10;
@@ -28,7 +28,10 @@ export function staleOutboxJobs(pool: SqlPool): Promise<Array<{ queue: QueueName
   });
 }
 
-/** Conversations that should have a running sandbox and, by the lease, have none; and starts that nobody seems to work on. Those with an agent at work first. */
+/**
+ * Conversations that should have a running sandbox and, by the lease, have none; and starts that no worker seems to
+ * run. Those with an agent at work first.
+ */
 export function lostConversations(pool: SqlPool): Promise<Found[]> {
   return system(pool, 'recovery sweep', async (client) => {
     const result = await client.query<Found>(
@@ -42,16 +45,22 @@ export function lostConversations(pool: SqlPool): Promise<Found[]> {
   });
 }
 
-/** Somebody works in its VS Code or on its ports, as sandbox-gateway has noted. `$2`: the time after which it is idle, and for which a note may hold back. Seconds. */
+/**
+ * A user works in its VS Code or on its ports, as sandbox-gateway has noted. `$2`: the time after which it is idle, and
+ * for which a note may hold back. Seconds.
+ */
 const USED_THROUGH_GATEWAY = `EXISTS (SELECT 1 FROM app.sandbox_grant g WHERE g.org_id = c.org_id AND g.conversation_id = c.id AND g.used_at > now() - $2 * interval '1 second')`;
 
 interface IdleConversation extends Found {
   readonly sandboxUrl: string | null;
-  /** Nobody ever gave its agent a task: a client that brings its own works in the sandbox, and its log says nothing of that. */
+  /** Its agent never had a task: a client that brings its own works in the sandbox, which its log does not show. */
   readonly withoutTask: boolean;
 }
 
-/** Conversations that do nothing although they have a sandbox. Any of them: those in whose sandbox somebody works are left, and must not stand before the others each time. */
+/**
+ * Conversations that do nothing although they have a sandbox. Any of them: those in whose sandbox a user works are
+ * skipped, and must not stand before the others each time.
+ */
 export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<IdleConversation[]> {
   return system(pool, 'idle sweep', async (client) => {
     const result = await client.query<IdleConversation>(
@@ -79,12 +88,12 @@ export function failedWithSandbox(pool: SqlPool): Promise<Found[]> {
   });
 }
 
-/** Wants an idle conversation at rest, unless it is not idle any more. */
+/** Marks an idle conversation for a pause, unless it is not idle any more. */
 export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outboxId: string): Promise<boolean> {
   return system(pool, 'idle sweep', async (client) => {
     const row = await lockConversation(client, found.id);
     if (row === null || row.desired !== 'run' || row.executionStatus === 'running' || row.startStatus !== 'READY') return false;
-    // Looked at under the row's lock: a message that came meanwhile is seen.
+    // Checked under the row's lock: a message that came meanwhile is seen.
     const idle = await client.query<{ idle: boolean }>(
       `SELECT updated_at < now() - $3 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered'))
          AND NOT ${USED_THROUGH_GATEWAY} AS idle

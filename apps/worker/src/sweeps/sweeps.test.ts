@@ -86,7 +86,7 @@ describe('sweeps', () => {
     await leader.tick();
     await leader.close();
     expect(await Promise.all([used, noted, longAgo, never].map(async ({ id }) => (await harness.row(id)).desired))).toEqual(['run', 'run', 'rest', 'rest']);
-    // One that is used between the look and the lock stays up too.
+    // One that is used between the check and the lock stays up too.
     await inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.sandbox_grant SET used_at = now() WHERE conversation_id = $1', [longAgo.id]));
     await harness.desire(longAgo.id, 'run');
     expect(await letRest(harness.pool, { orgId: ORG, id: longAgo.id }, 60, '0198c0de-0000-7000-8000-0000000000aa')).toBe(false);

@@ -39,13 +39,13 @@ const SCHEDULE = [
 const EARLY_MS = TICK_MS / 2;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
-/** Between two looks for deliveries of a connection that have not come. Seconds; less by what a tick may be early. */
+/** Interval of the search for missed deliveries of a connection. Seconds; less by what a tick may be early. */
 const RECOVERY_SECONDS = 270;
-/** Connections that are looked at in one round. */
+/** Connections checked in one round. */
 const MAX_RECOVERED = 500;
 /** Pull requests that are asked after in one round, of one organization and of all: what is more waits for the next ones. */
 const DUE_OUTCOMES = { ofOne: 5, most: 200 };
-/** Webhooks that Slipway has made are looked at once in so long, and new repositories looked for. Hours. */
+/** Webhooks that Slipway has made are checked once in this time, and new repositories searched for. Hours. */
 const HOOK_HOURS = 24;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
 
@@ -65,7 +65,7 @@ export class Sweeps {
     locks: ConversationLocks,
     private readonly ids: Ids,
     private readonly settings: {
-      readonly idleSeconds: number /** Providers that tell of the deliveries of webhooks. */;
+      readonly idleSeconds: number /** Providers with a record of webhook deliveries. */;
       readonly hookProviders: readonly string[];
     },
     private readonly logger: Logger,
@@ -138,8 +138,8 @@ export class Sweeps {
 
   private async sweepIdle(): Promise<void> {
     const found = await idleConversations(this.pool, this.settings.idleSeconds);
-    // Somebody may be at work in its terminal, files or browser, or a client with an agent of its own, which says nothing to the conversation.
-    // A sandbox that does not answer rests.
+    // A user may be at work in its terminal, files or browser, or a client with an agent of its own, which leaves no
+    // trace in the conversation. A sandbox that does not answer is paused.
     const unused = await Promise.all(
       found.map(async ({ sandboxUrl, withoutTask }) => {
         const { person, anybody } = sandboxUrl === null ? NEVER : await sandboxIdleTimes(sandboxUrl);
@@ -153,7 +153,9 @@ export class Sweeps {
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);
   }
 
-  /** An outbox job that is not what its queue takes would never be done: it says so each time, and stands in nobody's way. */
+  /**
+   * An outbox job that is not what its queue takes would never be done: it is logged each time, and blocks no other.
+   */
   private async addJob<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
     const known = QUEUES[name].safeParse(payload);
     if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'outbox job has an unknown form');

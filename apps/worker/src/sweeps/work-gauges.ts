@@ -4,8 +4,8 @@ import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { conversationCounts, outboxJobAges } from './sweeps.queries.js';
 
 /**
- * What is wanted and not done yet, read from the rows that all workers share: each worker tells the same.
- * A database that does not answer leaves them without a value; the process's own metrics are told all the same.
+ * Pending work, read from the rows that all workers share: each worker exports the same. A database that does not
+ * answer leaves them without a value; the process's own metrics are exported anyway.
  */
 export function workGauges(pool: SqlPool, metrics: Registry): void {
   const gauge = (name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => Promise<void>): void => {

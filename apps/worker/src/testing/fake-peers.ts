@@ -49,7 +49,7 @@ interface Session {
   refusesTerms?: (terms: Record<string, unknown>) => boolean;
   /** Whether its agent cannot be told of the brake. */
   hearsNoBrake?: boolean;
-  /** Since a person last did something in the sandbox itself. Seconds. */
+  /** Since a user was last active in the sandbox itself. Seconds. */
   personIdleSeconds?: number;
   /** Since anybody asked it for anything. Seconds. */
   idleSeconds?: number;
@@ -71,7 +71,7 @@ export class FakePeers {
   refuseStart: { status: number; code: string; detail: string; extensions?: Record<string, unknown> } | null = null;
   /** Bodies of requests for a virtual key. */
   readonly keyRequests: Array<Record<string, unknown>> = [];
-  /** What the gateway was told of who pays and of the conversation's limit, and how many messages its sandbox had by then. */
+  /** Spenders and limits that the gateway got for the conversation, and how many messages its sandbox had by then. */
   readonly spendings: Array<{ user: unknown; limitUsd: unknown; messages: number }> = [];
   readonly passes: unknown[] = [];
   gatewayAway = false;
@@ -106,7 +106,7 @@ export class FakePeers {
     return own;
   }
 
-  /** The sandbox's process dies; its workspace stays and nobody has told runtime-api. */
+  /** The sandbox's process dies; its workspace stays and runtime-api does not know yet. */
   loseSandbox(sessionId: string): void {
     const sandbox = this.sessions.get(sessionId)?.sandbox;
     sandbox?.server.closeAllConnections();
@@ -124,7 +124,7 @@ export class FakePeers {
     await rm(session.directory, { recursive: true });
   }
 
-  /** Messages as the newest life of the conversation's sandbox took them in. */
+  /** Messages as the newest sandbox of the conversation received them. */
   messagesOf(sessionId: string): readonly string[] {
     return this.sessions.get(sessionId)?.sandbox?.messages ?? [];
   }

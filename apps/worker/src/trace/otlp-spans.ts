@@ -24,7 +24,7 @@ export interface SpanOrigin {
 const RESOURCE: Resource = resourceFromAttributes({ 'service.name': 'slipway' });
 const SCOPE = { name: 'slipway', schemaUrl: GEN_AI_SCHEMA_URL };
 
-/** Stands for an organization outside: always the same, and nobody without the secret finds the organization by it. 16 hex digits. */
+/** Pseudonym of an organization outside: stable, and not reversible without the secret. 16 hex digits. */
 export function pseudonymOf(secret: string, orgId: string): string {
   return createHmac('sha256', secret).update(`otlp organization ${orgId}`).digest('hex').slice(0, 16);
 }

@@ -10,7 +10,7 @@ export class TraceExportMetrics {
   private caughtUpAt = performance.now();
   private lastRoundAt = Number.NEGATIVE_INFINITY;
 
-  /** @param registry none: they are counted for nobody. */
+  /** @param registry absent: they are counted without export. */
   constructor(registry: Registry | undefined) {
     const registers = registry === undefined ? [] : [registry];
     const lagSeconds = (): number => this.lagSeconds();

@@ -9,7 +9,7 @@ export interface UnexportedTrace {
   readonly after: number;
 }
 
-/** Of one organization and look. */
+/** Of one organization and sweep. */
 const MOST_OF_ONE = 200;
 const MOST = 1_000;
 

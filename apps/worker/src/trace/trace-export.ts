@@ -14,9 +14,12 @@ import type { TraceExportMetrics } from './trace-export-metrics.js';
 const ROUND_MS = 1_000;
 /** A conversation in which nothing happened for so long: by then the gateway has written its calls down. Milliseconds. */
 const SETTLED_MS = 3_000;
-/** A process that begins looks so far back; what ended before an endpoint was configured, or before a longer outage, is not exported. Milliseconds. */
+/**
+ * A starting process reads back so far; what ended before an endpoint was configured, or before a longer outage, is not
+ * exported. Milliseconds.
+ */
 const LOOK_BACK_MS = 24 * 3_600_000;
-/** Conversations of one look, and how many of them are read side by side. */
+/** Conversations of one sweep, and how many of them are read side by side. */
 const AT_ONCE = 200;
 const SIDE_BY_SIDE = 4;
 /** Spans of one request. */

@@ -3,12 +3,15 @@ import type { SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 
-/** Between two looks: what an owner has said holds this much later. Milliseconds. */
+/** Poll interval: an owner's change applies this much later. Milliseconds. */
 const LOOK_MS = 5_000;
-/** It is told again this often although nothing has changed: the gateway may have been given another database. Milliseconds. */
+/** Sent again this often without a change: the gateway may have been given another database. Milliseconds. */
 const SEND_MS = 600_000;
 
-/** Tells the gateway whose prompts are kept, all of it at once: who is not in it, and an organization that is gone, keeps none. */
+/**
+ * Sends the gateway the organizations whose prompts are stored, all at once: those not listed, and deleted ones, store
+ * none.
+ */
 export class PromptPolicySync {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private sentAt = Number.NEGATIVE_INFINITY;

@@ -264,7 +264,7 @@ describe('counting what is spent', () => {
         const spent = new Map<string, number>();
         const overrides = new Map<string, number | null>();
         const budget = { org: 100 as number | null, member: 40 as number | null, enabled: true };
-        /** `month user threshold` of every limit of which so much was spent when it was looked at. */
+        /** `month user threshold` of every limit of which so much was spent at the time. */
         const due = new Set<string>();
         await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd) VALUES ($1, 100, 40)`, [org]);
         await owner.query(`INSERT INTO app.membership (org_id, user_id, role) SELECT $1, unnest($2::text[]), 'member'`, [org, people]);

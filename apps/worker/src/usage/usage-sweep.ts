@@ -24,14 +24,18 @@ import {
 const ROUND_MS = 2_000;
 /** Pages of one round; the next one goes on. */
 const PAGES_AT_ONCE = 20;
-/** Budgets of everybody are looked at this often, also where nothing was spent: a cycle that begins brings new stops for limits of 0. Milliseconds. */
+/**
+ * All budgets are checked this often, also where nothing was spent: a cycle that begins brings new stops for limits of
+ * 0. Milliseconds.
+ */
 const SETTLE_ALL_MS = 60_000;
 
 /**
- * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway what may be spent, whom to refuse, and whose prompts are kept.
- *
- * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts, `app.settle_budget` goes by what is there, and what the gateway was not told
- * stays unacknowledged in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
+ * Rolls the gateway's ledger up into `app.usage_day`, updates budgets, and sends the gateway limits, stops and prompt
+ * policies. ¶ ¶Every step may be repeated and may be left out once: the cursor moves with the rows that it counts,
+ * `app.settle_budget` works from the current rows, and what the gateway did not get stays unacknowledged in
+ * `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its
+ * cycle, nothing new is stopped.
  */
 export class UsageSweep {
   private settledAllAt = Number.NEGATIVE_INFINITY;

@@ -113,7 +113,7 @@ function retryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null;
 }
 
-/** The first of an answer, without what is no text. The rest is not read. */
+/** The beginning of an answer, as text. The remainder is not read. */
 async function firstOf(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;

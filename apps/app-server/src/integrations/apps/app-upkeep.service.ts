@@ -50,7 +50,7 @@ export class AppUpkeepService {
     });
   }
 
-  /** False: somebody else has replaced them meanwhile. */
+  /** False: they were replaced meanwhile. */
   private async replaced(caller: Principal, connectionId: string, given: ReplaceAppSecrets): Promise<boolean> {
     const { orgId } = caller;
     const row = await inOrg(this.pool, orgId, (client) => findConnection(client, orgId, connectionId));

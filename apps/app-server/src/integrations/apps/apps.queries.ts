@@ -65,7 +65,7 @@ export async function setAccount(client: PoolClient, orgId: string, connectionId
   ]);
 }
 
-/** Connections of the platform's app that no installation was proved for: the next attempt takes their place. */
+/** Connections of the platform's app without a verified installation: the next attempt takes their place. */
 export async function findUnbound(client: PoolClient, orgId: string, provider: string): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT c.id FROM app.integration_connection c JOIN app.integration_app a ON a.connection_id = c.id

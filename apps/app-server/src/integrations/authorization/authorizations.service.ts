@@ -248,7 +248,7 @@ export class AuthorizationsService {
     }
   }
 
-  /** Of tokens that nothing will use: tried once, since nobody has seen them. */
+  /** For unused tokens: tried once, since they were never given out. */
   private async end({ oauth, app, baseUrl, connection }: Authorizing, tokens: OAuthTokens): Promise<void> {
     try {
       await oauth.revoke?.({ baseUrl, app, tokens }, this.connect);

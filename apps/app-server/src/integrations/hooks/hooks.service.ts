@@ -28,7 +28,7 @@ interface Callable {
   readonly hooks: RepositoryHooks;
 }
 
-/** Makes the webhooks of a connection at its git host, so that nobody has to enter address and secret there. */
+/** Makes the webhooks of a connection at its git host, so that no user has to enter address and secret there. */
 @Injectable()
 export class HooksService {
   constructor(
@@ -113,7 +113,7 @@ export class HooksService {
     const settings = { url: this.addressOf(row), secret, signature: row.signature, confidential: row.settings.confidential };
     const { fullName, id: hookId, signature } = await this.asking(row, () => hooks.install(repository, settings));
     const saved = await inOrg(this.pool, orgId, async (client) => {
-      // Deleted meanwhile: what was made delivers to an address that nobody knows.
+      // Deleted meanwhile: what was made delivers to an unknown address.
       if ((await findConnection(client, orgId, connectionId)) === null) throw notFound();
       if (!(await settleSignature(client, orgId, connectionId, signature)))
         throw new SlipwayError('integration.provider-refused', `${row.host} does not sign this webhook, and deliveries of the connection have to be signed.`);

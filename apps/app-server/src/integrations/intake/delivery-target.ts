@@ -11,7 +11,7 @@ const FRESH_MS = 1_000;
 const MAX_HELD = 2_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whom a delivery must prove that it is for, before it is read. */
+/** Target that a delivery must be signed for, before it is read. */
 export interface DeliveryTarget {
   /** `platform`: found later, by the account in the signed body. `null`: there is none, and nothing that comes is believed. */
   readonly connection: { readonly id: string; readonly orgId: string } | 'platform' | null;

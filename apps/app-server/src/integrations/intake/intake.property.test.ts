@@ -34,7 +34,7 @@ describe('intake over three app-servers', () => {
       delivery: fc.nat(4),
       hook: fc.nat(CONNECTIONS - 1),
       replica: fc.nat(REPLICAS - 1),
-      // By somebody who knows the other tenant's secret, and by nobody.
+      // With the other tenant's secret, and without any.
       signer: fc.constantFrom('own' as const, 'own' as const, 'own' as const, 'other' as const, 'nobody' as const),
     });
     await fc.assert(

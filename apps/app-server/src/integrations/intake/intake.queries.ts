@@ -28,7 +28,7 @@ export async function findIntegration(pool: SqlPool, id: string): Promise<FoundC
   return { orgId: row.org_id, provider: row.provider, signature: row.signature, secrets };
 }
 
-/** Whose an account of the platform's app is. `null`: nobody has claimed it. */
+/** Organization of an account of the platform's app. `null`: unclaimed. */
 export async function findIntegrationOfAccount(pool: SqlPool, provider: string, host: string, account: string): Promise<{ id: string; orgId: string } | null> {
   const { rows } = await pool.query<{ id: string; org_id: string }>({
     name: 'find-integration-of-account',

@@ -18,7 +18,10 @@ export interface IntakeRoutesOptions {
   readonly room?: IntakeRoom;
 }
 
-/** A refusal is answered at the next multiple of this after the body was there: its time says nothing of what was looked up and compared. Milliseconds. */
+/**
+ * A refusal is answered at the next multiple of this after the body was there: its time reveals nothing about lookups
+ * and comparisons. Milliseconds.
+ */
 const REFUSAL_GRID_MS = 25;
 
 /**

@@ -21,12 +21,12 @@ import type { RepositorySuggestions } from './repository-suggestions.js';
 
 /** Longest that an id or a name of an event is kept as it is. Characters. */
 const MAX_NAME = 200;
-/** A provider reads without its connection here: only a challenge is looked for. */
+/** A provider reads without its connection here: only a challenge is read. */
 const NO_CONTEXT = { own: { ids: [], mention: 'slipway' }, labels: [], bots: [], confidential: false, ours: () => false } as const;
 
 export type Taken =
   | { readonly outcome: 'stored' | 'duplicate' }
-  /** Nobody has claimed the account that the signed body names. */
+  /** No organization has claimed the account that the signed body names. */
   | { readonly outcome: 'unclaimed' }
   /** To be answered with this text. */
   | { readonly outcome: 'challenge'; readonly answer: string }
@@ -67,7 +67,7 @@ export class Intake {
     return this.takeProved(provider, target.scheme, connection, delivery, read);
   }
 
-  /** What a socket of a connection brought: the socket is its proof. @throws as `take` */
+  /** A delivery by a socket of a connection, authenticated by the socket. @throws as `take` */
   takeFromSocket(provider: Provider, connection: { readonly id: string; readonly orgId: string }, body: object): Promise<Taken> {
     const delivery: Delivery = { headers: { 'content-type': 'application/json' }, raw: Buffer.from(JSON.stringify(body)) };
     return this.takeProved(provider, { kind: 'socket' }, connection, delivery, readBody(delivery, false));

@@ -15,7 +15,10 @@ export interface Suggestion {
   readonly value: string;
 }
 
-/** Repositories for a choice in a thread, while an actor types: those that the linked user may read, as on our own pages. Nobody else learns a name. */
+/**
+ * Repositories for a choice in a thread, while an actor types: those that the linked user may read, as on our own
+ * pages. No other actor learns a name.
+ */
 export class RepositorySuggestions {
   constructor(
     private readonly pool: SqlPool,
@@ -46,7 +49,7 @@ export class RepositorySuggestions {
     }
   }
 
-  /** `null`: nobody who could start anything here. */
+  /** `null`: an actor who could start nothing here. */
   private callerOf({ id: provider }: Provider, { id, orgId }: { readonly id: string; readonly orgId: string }, actor: Actor): Promise<Principal | null> {
     return inOrg(this.pool, orgId, async (client) => {
       const connection = await findConnection(client, orgId, id);

@@ -130,7 +130,7 @@ export async function lockHolders(client: PoolClient, orgId: string, at: Confirm
   return rows;
 }
 
-/** Whose the account is by the operator's own sign-in; `null`: nobody's. */
+/** Whose the account is by the operator's own sign-in; `null`: none. */
 export async function signInHolder(client: PoolClient, { provider, host, external_user_id }: ConfirmableRequest): Promise<string | null> {
   const { rows } = await client.query<{ user_id: string }>(
     'SELECT user_id FROM app.external_identity WHERE provider = $1 AND host = $2 AND external_user_id = $3',

@@ -138,8 +138,9 @@ export class LinkedAccountsService {
   }
 
   /**
-   * No-op for one that is linked already. A link of somebody who has left the organization gives way.
-   * @throws SlipwayError `resource.not-found` for what does not wait in this session; `linked-account.taken`, `linked-account.exists`.
+   * No-op for one that is linked already. A former member's link is replaced.
+   * @throws SlipwayError `resource.not-found` without a pending link in this session; `linked-account.taken`,
+   * `linked-account.exists`.
    */
   async confirm(person: SignedIn, id: string): Promise<LinkedAccount> {
     const row = await this.find(person, id);

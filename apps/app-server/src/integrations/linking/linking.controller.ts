@@ -105,7 +105,7 @@ export class LinkingController {
   }
 }
 
-/** Of the connection that was to be authorized; of somebody who is not in its organization, their own. */
+/** Of the connection that was to be authorized; for a user outside of its organization, their own. */
 function pageOf({ orgs }: SignedIn, { org_id, connection_id }: { readonly org_id: string; readonly connection_id: string }): string {
   const org = orgs.find(({ id }) => id === org_id);
   return org === undefined ? LINKED_ACCOUNTS_PAGE : connectionPage(org.slug, connection_id);

@@ -39,7 +39,7 @@ export class ScriptedOAuth {
     this.server.close();
   }
 
-  /** Somebody consents. @returns what the browser brings back. */
+  /** A user consents. @returns what the browser brings back. */
   consent(authorizeUrl: string, account: object): { readonly state: string; readonly code: string } {
     const asked = new URL(authorizeUrl).searchParams;
     const given = (name: string): string => asked.get(name) ?? '';

@@ -5,7 +5,7 @@ export async function findQueuedPress(client: PoolClient, deliveryId: string): P
   return rows[0]?.id ?? null;
 }
 
-/** Unless it was made anew since it was read. */
+/** Unless it was replaced since it was read. */
 export async function dropQueuedPress(client: PoolClient, id: string): Promise<void> {
   await client.query('DELETE FROM app.outbox WHERE id = $1', [id]);
 }

@@ -11,11 +11,11 @@ import { ProviderCalls } from '../provider-calls.js';
 import { HeldAnswers } from './held-answers.js';
 import { connectionsFor, type Identity, type Reach } from './repositories.queries.js';
 
-/** How long a list of names is believed. Milliseconds: somebody is typing. */
+/** Cache time of a list of names. Milliseconds: used while a user types. */
 const NAMES_MS = 20_000;
 /** How long a right is believed. Milliseconds, as in the worker. */
 const RIGHTS_MS = 60_000;
-/** Repositories of one connection that are looked through; with more, a part of a name is looked for by the host, or a whole name. */
+/** Repositories of one connection that are listed; with more, the host searches a part of a name, or a whole name. */
 const MAX_NAMES = 1_000;
 /** Longest for all pages of one connection. Milliseconds; what has come until then is what there is. */
 const NAMES_WAIT_MS = 10_000;
@@ -80,7 +80,10 @@ export class CodeHosts {
     return Promise.all(code.map((reach) => this.reached(orgId, reach)));
   }
 
-  /** Those that the token may ask rights of, as far as they are looked through; with `query` also what the host finds by it. @throws ProviderRefusal */
+  /**
+   * Repositories whose rights the token may read, as far as they are listed; with `query` also what the host finds by
+   * it. @throws ProviderRefusal
+   */
   async namesOf(reached: ReachedHost, query: string): Promise<Names> {
     const all = await this.names.get(reached.key, () => this.listed(reached.host));
     if (all.complete || query === '') return all;

@@ -80,7 +80,7 @@ describe('repositories of connections', { timeout: 180_000 }, () => {
         hosts[0].broken = { below, answer };
         const { data, connections } = await list(here);
         const states = here.ids.map((id) => connections.find(({ connectionId }) => connectionId === id)?.state);
-        // Rights are the answer of nobody when they cannot be read: nothing is shown.
+        // Unreadable rights count as no rights: nothing is shown.
         expect([name, below, data.map(({ url }) => url), states]).toEqual([name, below, [`http://${hosts[1].host}/acme/shop`], [state, 'listed']]);
       }
   });

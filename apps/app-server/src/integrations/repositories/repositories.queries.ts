@@ -19,7 +19,7 @@ export interface Reach {
 export async function connectionsFor(client: PoolClient, orgId: string, userId: string, limit: number): Promise<Reach[]> {
   const rows = (await listConnections(client, orgId, limit)).filter(({ state }) => state !== 'disabled');
   const secrets = await credentialSecretsOf(client, orgId);
-  // The organization's own before what the operator's sign-in proves, as for the actors of deliveries.
+  // The organization's own before the one verified by the operator's sign-in, as for the actors of deliveries.
   const { rows: identities } = await client.query<Identity & { provider: string; host: string }>(
     `SELECT provider, host, external_user_id AS "externalUserId", login FROM app.linked_account WHERE org_id = $1 AND user_id = $2
      UNION ALL

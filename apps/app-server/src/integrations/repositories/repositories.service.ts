@@ -22,7 +22,7 @@ const MAX_ASKED = 60;
 const AT_ONCE = 6;
 /** After this no further right is asked about; the page ends there. Milliseconds. */
 const ASK_MS = 10_000;
-/** Pages of branches that one request looks through. */
+/** Pages of branches read by one request. */
 const MAX_BRANCH_PAGES = 10;
 
 interface Candidate {
@@ -106,7 +106,10 @@ export class RepositoriesService {
     return named === null || names.items.some(({ id }) => id === named.id) ? names : { ...names, items: [...names.items, named] };
   }
 
-  /** The first of those that the user may read. @returns the place of the last one that was looked at; `null`: there is no other. */
+  /**
+   * The first of those that the user may read. @returns the position of the last one checked; `null`: there is no
+   * other.
+   */
   private async readable(
     candidates: readonly Candidate[],
     limit: number,

@@ -11,7 +11,10 @@ import { reachedOr, unknownRepository } from './repositories.service.js';
 
 export interface FoundRepository {
   readonly url: string;
-  /** What the caller may read through a connection, as the provider has just confirmed; `null` for what nobody was asked about. */
+  /**
+   * What the caller may read through a connection, as the provider has just confirmed; `null` when no provider was
+   * asked.
+   */
   readonly grant: RepositoryGrant | null;
 }
 
@@ -25,10 +28,12 @@ export class RepositoryReferences {
   ) {}
 
   /**
-   * What a caller names as a URL or as `provider:owner/name`. A reference is looked up with the connections of the organization, and the caller's linked account must
-   * be able to read it. Where the organization has no connection to a provider with a host of its own, it is the public repository there.
-   * @throws SlipwayError `request.invalid` for a provider that is none; `repository.not-connected`, `linked-account.needed`, `repository.unknown`, `repository.ambiguous`;
-   * `integration.provider-away`, `integration.provider-refused`.
+   * What a caller names as a URL or as `provider:owner/name`. A reference is resolved with the connections of the
+   * organization, and the caller's linked account must be able to read it. Where the organization has no connection to
+   * a provider with a host of its own, it is the public repository there.
+   * @throws SlipwayError `request.invalid` for a provider that is none; `repository.not-connected`,
+   * `linked-account.needed`, `repository.unknown`, `repository.ambiguous`; `integration.provider-away`,
+   * `integration.provider-refused`.
    */
   async find(caller: Principal, repository: string): Promise<FoundRepository> {
     if (/^https?:\/\//i.test(repository)) return { url: repository, grant: null };
@@ -41,7 +46,7 @@ export class RepositoryReferences {
       throw new SlipwayError('repository.not-connected', `The organization has no connection to ${provider.name}.`);
     }
     const reached = hosts.filter((each): each is ReachedHost => !('why' in each));
-    // None can be asked: by the one that lacks the least.
+    // None can be asked: reports the one with the fewest missing parts.
     if (reached.length === 0) reachedOr(hosts.find((each) => 'why' in each && each.why === 'link-needed') ?? (hosts[0] as ReachedHost));
     const asked = await Promise.all(
       reached.map((each) => this.foundAt(each, fullName).catch((error: unknown) => ({ problem: this.calls.problem(error, each.row.host) }))),

@@ -11,7 +11,7 @@ export interface SocketConnection {
   readonly secret: { readonly id: string; readonly bytes: Buffer; readonly keyVersion: number };
 }
 
-/** Connections of one look; more than an installation has. */
+/** Connections of one poll; more than an installation has. */
 const MOST = 2_000;
 
 /** Of all organizations: those of the kinds, by `provider/kind`, that are not switched off, with their newest token. */

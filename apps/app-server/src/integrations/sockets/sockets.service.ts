@@ -12,7 +12,10 @@ import { ProviderCalls } from '../provider-calls.js';
 import { SocketSession } from './socket-session.js';
 import { noteReady, noteRefused, type SocketConnection, socketConnections } from './sockets.queries.js';
 
-/** Between two looks for connections that nobody has a socket of. Milliseconds; a dead replica's are taken over within it and the patience of Postgres. */
+/**
+ * Poll interval for connections without a socket. Milliseconds; a dead replica's are taken over within it plus
+ * Postgres' own timeout.
+ */
 const EVERY_MS = 3_000;
 const PAUSES = { first: 1_000, longest: 60_000 } as const;
 /** The provider gives up what is not acknowledged after 3 s. Milliseconds. */
@@ -26,8 +29,9 @@ interface Held {
 }
 
 /**
- * Sockets to providers that deliver by them, one for each connection over all replicas: whoever has its advisory lock, which ends with the process.
- * What a socket brings goes into the same intake as a webhook, past its signature: the socket is the proof.
+ * Sockets to providers that deliver by them, one for each connection over all replicas: held by the owner of its
+ * advisory lock, which ends with the process. What a socket brings goes into the same intake as a webhook, without a
+ * signature: the socket authenticates it.
  */
 @Injectable()
 export class SocketsService {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type OwnWork, promptOf } from '@slipway/integrations';
 
-/** Of an issue. Characters; the agent is told that there is more. */
+/** Of an issue. Characters; the agent gets a note that there is more. */
 const MAX_TEXT = 8_000;
 
 const WORDS: Readonly<Record<OwnWork['kind'], (work: OwnWork) => string>> = {

@@ -15,7 +15,7 @@ const HELD_MS = 60_000;
 const MAX_HELD = 2_000;
 /** For all that one host is asked. Milliseconds. */
 const WAIT_MS = 15_000;
-/** Repositories of one host whose rights are asked, and that are looked through. */
+/** Repositories of one host whose rights are read, and that are searched. */
 const MAX_RIGHTS = 24;
 const MAX_REPOSITORIES = 8;
 /** Tasks of one host, and how many rights are asked at once. */
@@ -73,7 +73,7 @@ export class SuggestedTasksService {
     const { items: names, complete } = await this.hosts.namesOf(reached, '');
     const [writable, asked] = await this.writable(reached, names);
     const work = (await reached.host.ownWork?.({ id: externalUserId, login }, writable)) ?? { items: [], more: false };
-    // What a host finds by the person may be where its account only reads.
+    // What a host finds by the user may be where its account only reads.
     const known = new Set(writable.map(({ fullName }) => fullName));
     const others = [...new Set(work.items.map(({ repository }) => repository))].filter((each) => !known.has(each));
     for (const name of others.slice(0, MAX_RIGHTS)) if (await this.mayWrite(reached, name)) known.add(name);
@@ -82,7 +82,7 @@ export class SuggestedTasksService {
     return { items: mine.slice(0, MAX_TASKS), more };
   }
 
-  /** The first that the user may write to, and how many names were looked at for them. */
+  /** The first that the user may write to, and how many names were checked for them. */
   private async writable(reached: ReachedHost, names: readonly RepositoryListing[]): Promise<readonly [readonly RepositoryListing[], number]> {
     const found: RepositoryListing[] = [];
     let at = 0;

@@ -8,13 +8,13 @@ export interface Reply {
   readonly text: string;
 }
 
-/** Somebody who may ask, and what the table says that they may do in the organization under test. */
+/** A caller, and what the table allows them in the organization under test. */
 export class Caller {
   constructor(
     readonly name: string,
     private readonly url: string,
     private readonly proof: Readonly<Record<string, string>>,
-    /** `null`: they are nobody there. */
+    /** `null`: no role there. */
     readonly permissions: ReadonlySet<Permission> | null,
     readonly kind: 'anonymous' | 'session' | 'api-key',
   ) {}

@@ -239,7 +239,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
           await ask(mine.id, missing['conversation'] ?? ''),
           await ask(MISSING_ORG, own['conversation'] ?? ''),
         ];
-        // Whoever may not read at all is told nothing of what there is to read either.
+        // A caller without read access learns nothing of what there is to read either.
         expect([caller.name, answers.map((each) => (each.ok ? 'ok' : each.code))]).toEqual([caller.name, Array(4).fill('resource.not-found')]);
         expect([caller.name, (await ask(mine.id, own['conversation'] ?? '')).ok]).toEqual([caller.name, caller.may('conversation:read')]);
       }
@@ -260,7 +260,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     }
   });
 
-  /** Else all of this could pass because nothing was looked for. */
+  /** Else all of this could pass because nothing was searched for. */
   it('where neither holds, the other organization is seen: what keeps it away are those two, not this test', async () => {
     const unguarded = await ConversationApp.start({ env: ENV, through: async (url) => asOwner(url) });
     const filters = forgetFilters();

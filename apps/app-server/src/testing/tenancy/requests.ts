@@ -83,7 +83,7 @@ const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record
   listIntegrationBranches: (things) => ({ connection: things['connection'] ?? '', repository: 'acme/shop' }),
 };
 
-/** @throws Error when the matrix was not told how the operation is called. */
+/** @throws Error when the matrix has no request for the operation. */
 export function bodyOf({ name, operation }: Request, own: Things): unknown {
   if (operation.body === undefined) return undefined;
   const body = BODIES[name];

@@ -11,7 +11,7 @@ export const canaryOf = (org: SeededOrg): string => `canary-${org.slug}`;
 /** Ids by the name of the path's parameter; of a name that means different things in different places, by `<noun before it>/<name>`. */
 export type Things = Readonly<Record<string, string>>;
 
-/** Ids of the right form that nobody has. */
+/** Unused ids of the right form. */
 export function missingThings(like: Things): Things {
   return Object.fromEntries(Object.entries(like).map(([name, id]) => [name, missingLike(id)]));
 }
@@ -116,7 +116,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     'me/secret': mine.id,
     'conversation/secret': conversations.id,
     profile: profile.id,
-    // The installation's, not an organization's: nobody has this one.
+    // The installation's, not an organization's: this one is unused.
     deployment: 'gpt-4o/1',
     server: server.id,
     sandbox: sandbox.id,

@@ -5,7 +5,7 @@ const FILTER = /(?:"?\b\w+"?\.)*"?\borg_id"?\s*=\s*(?:ANY\s*\(\s*\$(\d+)(?:::\w+
 /** Of an upsert: what it is unique by, not what it may see. */
 const WRITES = /^\s*INSERT\b/i;
 
-/** A statement as it would be if nobody had thought of the organization. The parameter stays in it, since it is sent. */
+/** A statement without its filter by organization. The parameter stays in it, since it is sent. */
 export function withoutFilters(sql: string): string {
   return WRITES.test(sql)
     ? sql

@@ -49,7 +49,7 @@ export async function wantSeenAtOnce(
   return id;
 }
 
-/** A new request: what was given up is tried once more. A comment that was gone is looked for before another is made. */
+/** A new request: a given-up answer is tried once more. A missing comment is searched for before another is made. */
 export async function tryAgain(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
   await client.query({
     name: 'try-answers-again',
@@ -149,7 +149,7 @@ export interface AnswerRow {
   readonly attempts: number;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
-  /** Until another job's turn is over. Milliseconds; `null`: nobody's turn. */
+  /** Until another job's turn is over. Milliseconds; `null`: no other job's turn. */
   readonly busyMs: number | null;
   readonly createdAt: Date;
   readonly connection: StoredConnection;
@@ -205,7 +205,7 @@ export async function endTurn(
     readonly written?: { readonly id: string; readonly url: string | null };
     readonly shown?: string | null;
     readonly editedAt?: Date;
-    /** Nothing of this turn has had an effect, or it is known which: there is nothing to look for. */
+    /** Nothing of this turn has had an effect, or it is known which: nothing has to be searched for. */
     readonly certain: boolean;
     readonly failure?: { readonly problem: string; readonly at: Date; readonly retryAt: Date | null };
   },

@@ -73,7 +73,7 @@ describe('what becomes of a ticket', () => {
       ['slipway:pull-request:https://git.example/acme/shop/pulls/7', 'https://git.example/acme/shop/pulls/7'],
     ]);
     expect(world.shown()).toEqual([expect.stringContaining('Slipway has finished.')]);
-    // A person has moved it back: it stays there.
+    // Moved back by a user: it stays there.
     vendor.ticket.state = 'new';
     await world.take(commented(tickets, tickets * 100 + 1));
     await world.settle(id);

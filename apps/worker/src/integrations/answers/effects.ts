@@ -11,7 +11,7 @@ export type Effect =
 
 export interface EffectFacts {
   readonly conversationId: string;
-  /** Of the conversation; `null`: nobody has configured where Slipway is. */
+  /** Of the conversation; `null`: the address of Slipway is not configured. */
   readonly url: string | null;
   readonly pulls: readonly PullOfConversation[];
 }

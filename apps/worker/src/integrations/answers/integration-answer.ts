@@ -50,11 +50,11 @@ export interface AnswerSettings {
   readonly leaseMs: number;
   /** Longest for what one turn calls. Milliseconds. */
   readonly callMs: number;
-  /** Least between two edits of which nobody waits for the second. Milliseconds. */
+  /** Minimum interval of two edits when no user waits for the second. Milliseconds. */
   readonly calmMs: number;
-  /** Where each state is one more message: between two looks at what a working agent has done. Milliseconds. */
+  /** Where each state is one more message: interval of the updates on a working agent. Milliseconds. */
   readonly followMs: number;
-  /** A call that was not answered may have its effect later: nothing is looked for before this. Milliseconds. */
+  /** A call that was not answered may have its effect later: no search before this. Milliseconds. */
   readonly unknownMs: number;
 }
 export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000, followMs: 30_000, unknownMs: 30_000 } as const;
@@ -62,7 +62,7 @@ export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000
 /** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
-/** So long after the first failure an answer is given up: nobody looks for it any more. Milliseconds. */
+/** So long after the first failure an answer is given up: it is stale by then. Milliseconds. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** Turns of one job for one answer: what it shows may have changed while it was called. */
 const MAX_TURNS = 4;
@@ -87,10 +87,10 @@ type Plan =
   | { readonly kind: 'call'; readonly row: AnswerRow; readonly turn: number; readonly shown: Shown };
 
 /**
- * Brings what the threads of a conversation show up to date: first that its requests were seen, then the one progress comment of each thread.
- *
- * A job may be repeated, overlap with another or die between any two steps. One job at a time has the turn of an answer, by a lease in its row. That a comment is
- * to be created is committed before the call; while its outcome is unknown, the comment is looked for by its marker before another is made.
+ * Brings what the threads of a conversation show up to date: first that its requests were seen, then the one progress
+ * comment of each thread. ¶ ¶A job may be repeated, overlap with another or die between any two steps. One job at a
+ * time has the turn of an answer, by a lease in its row. That a comment is to be created is committed before the call;
+ * while its outcome is unknown, the comment is searched by its marker before another is made.
  */
 export class IntegrationAnswer {
   constructor(
@@ -177,7 +177,7 @@ export class IntegrationAnswer {
     const now = this.clock.now();
     if (row.connection.state === 'needs-attention') return this.rest(client, orgId, row, now);
     const calmUntil = shown.calm && row.externalId !== null && row.editedAt !== null ? row.editedAt.getTime() + this.settings.calmMs : 0;
-    // Who waits for a sign of life is served before what has waited for its place.
+    // An actor waiting for a first reaction goes before updates.
     const place = row.kind === 'seen' && access.follows?.(row.place) === true ? 0 : placeInPace(row, access);
     const from = Math.max(row.retryAt?.getTime() ?? 0, row.limitedUntil?.getTime() ?? 0, calmUntil, place);
     if (from > now.getTime()) return { kind: 'wait', ms: from - now.getTime() };
@@ -281,7 +281,10 @@ export class IntegrationAnswer {
     }
   }
 
-  /** Whom the provider lets write is told more than whoever may comment: it is asked first where nobody here knows the actor. */
+  /**
+   * Users with write access are told more than other commenters: the provider is asked first where the actor is not
+   * linked.
+   */
   private async notify(orgId: string, plan: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers, client: ProviderClient): Promise<void> {
     const { row, turn } = plan;
     const notice = Notice.parse(row.detail);
@@ -384,7 +387,7 @@ async function permissionOf(rights: RightsAccess, client: ProviderClient, { repo
   }
 }
 
-/** Least difference of clocks that nobody notices. Milliseconds. */
+/** Clock differences below this are ignored. Milliseconds. */
 const CLOCKS_MS = 10 * 60_000;
 
 /** When the pace of a connection lets the next call be made. Milliseconds since 1970. */

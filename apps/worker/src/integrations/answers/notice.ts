@@ -3,9 +3,10 @@ import type { Answer } from '@slipway/integrations';
 import type { Notice } from '@slipway/integrations/deliveries';
 
 /**
- * What is said. It repeats nothing of what was asked, and names nobody.
- * @param mayWrite whether the provider says that the actor may write to the repository; asked where the actor is not linked.
- * @returns `null`: nothing, since whoever can comment on a public repository could have us write there.
+ * Text of the notice. It repeats nothing of the request, and names no user.
+ * @param mayWrite whether the provider says that the actor may write to the repository; asked where the actor is not
+ * linked.
+ * @returns `null`: nothing, since any commenter on a public repository could have us write there.
  */
 export function sentenceOf({ code, repository }: Notice, mayWrite: boolean, publicUrl: string | null): Omit<Answer, 'marker'> | null {
   const said = (headline: string): Omit<Answer, 'marker'> => ({ state: 'failed', headline, said: null, links: [] });

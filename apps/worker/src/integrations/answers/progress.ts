@@ -46,11 +46,13 @@ export interface PullOfConversation {
 
 export interface Progress {
   readonly answer: Omit<Answer, 'marker'>;
-  /** Nobody waits for it: it may be shown some seconds late. */
+  /** Not urgent: it may be shown some seconds late. */
   readonly calm: boolean;
 }
 
-/** What the progress comment says. Pure. @param url of the conversation; `null`: nobody has configured where Slipway is. */
+/**
+ * Text of the progress comment. Pure. @param url of the conversation; `null`: the address of Slipway is not configured.
+ */
 export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const { headline, calm = false, said = null } = sentenceOf(facts);
   const answered = answeredBy(facts);

@@ -16,8 +16,9 @@ export async function wantAnswers(client: PoolClient, { orgId, connection }: Sto
 }
 
 /**
- * Shows that a request was seen before it is known what will become of it, where whoever asked is told that nobody answers after some seconds.
- * A repetition names itself by the deed, so it shows nothing twice. @returns what to show; `null`: nothing at once.
+ * Shows that a request was seen before it is known what will become of it, at providers that report a missing answer
+ * after some seconds. A repetition names itself by the deed, so it shows nothing twice. @returns what to show; `null`:
+ * nothing at once.
  */
 export async function wantSessionSeen(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent): Promise<string | null> {
   if (!isSession(intent)) return null;
@@ -36,7 +37,7 @@ export async function wantRefusalSaid(
   code: DeliveryReason,
 ): Promise<void> {
   if (provider?.answers === undefined) return;
-  // Nobody is sent to link an account that cannot be linked.
+  // No user is sent to link an account that cannot be linked.
   if (code === 'actor-not-linked' && provider.linking === undefined) return;
   const notice = noticeOf(code, intent);
   const deed = isSession(intent) ? intent.semanticKey : null;

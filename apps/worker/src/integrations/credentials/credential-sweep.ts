@@ -44,7 +44,10 @@ export interface CredentialSweepOptions {
   readonly publicUrl: string | null;
 }
 
-/** Sees to credentials before anybody needs them: renews what ends, asks about tokens that were entered, keeps webhooks of apps, gives back what nobody has confirmed. One worker at a time. */
+/**
+ * Maintains credentials before they are needed: renews expiring ones, checks entered tokens, maintains webhooks of
+ * apps, revokes unconfirmed tokens. One worker at a time.
+ */
 export class CredentialSweep {
   private readonly lead: Lead;
   private readonly runs: SweepRuns;

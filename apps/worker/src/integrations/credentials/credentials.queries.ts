@@ -20,7 +20,7 @@ interface DueRow extends StoredCredential {
 }
 const toDue = ({ orgId, connection, ...secret }: DueRow): DueCredential => ({ orgId, connection, secret });
 
-/** Tokens that are to be renewed by now and that nobody renews. */
+/** Tokens due for renewal that no other worker renews. */
 export function dueForRenewal(pool: SqlPool, now: Date, limit: number): Promise<DueCredential[]> {
   return system(pool, 'renewal of authorizations', async (client) => {
     const { rows } = await client.query<DueRow>(
@@ -32,7 +32,7 @@ export function dueForRenewal(pool: SqlPool, now: Date, limit: number): Promise<
   });
 }
 
-/** Entered access tokens that their provider was not asked about since. @param providers those that tell. */
+/** Entered access tokens not checked with their provider since. @param providers those that report on tokens. */
 export function dueForInspection(pool: SqlPool, providers: readonly string[], since: Date, limit: number): Promise<DueCredential[]> {
   return system(pool, 'inspection of access tokens', async (client) => {
     const { rows } = await client.query<DueRow>(
@@ -52,7 +52,7 @@ export async function noteInspection(client: PoolClient, orgId: string, id: stri
   );
 }
 
-/** Has the tokens of authorizations that nobody has confirmed in time given back. @returns how many. */
+/** Queues the revocation of tokens whose authorization was not confirmed in time. @returns how many. */
 export async function endUnconfirmed(pool: SqlPool, now: Date, limit: number): Promise<number> {
   return system(pool, 'authorizations that were not confirmed', async (client) => {
     const { rows } = await client.query<{ id: string; orgId: string; connectionId: string }>(
@@ -71,7 +71,10 @@ export interface DueHooks {
   readonly known: AppHookState | null;
 }
 
-/** Connections by OAuth whose app hooks have to be looked at. @param of providers that have some, with the scheme that these are signed by. */
+/**
+ * Connections by OAuth whose app hooks are due for a check. @param of providers that have some, with the scheme that
+ * these are signed by.
+ */
 export function dueForHooks(pool: SqlPool, of: ReadonlyMap<string, string>, since: Date, limit: number): Promise<DueHooks[]> {
   return system(pool, 'webhooks of apps', async (client) => {
     const { rows } = await client.query<DueHooks>(

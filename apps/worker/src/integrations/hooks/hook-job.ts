@@ -75,7 +75,7 @@ export class HookJob {
       const isCurrent = hook.state !== 'queued' && hook.secretId === secret.id;
       const health = isCurrent ? await hooks.look(hook.repository, url) : 'missing';
       if (health === 'active') return { state: 'installed', detail: null, waitMs: null };
-      // Somebody should look at why: it is made again when they ask for it.
+      // The cause needs a user: it is made again on request.
       if (health === 'disabled')
         return { state: 'disabled', detail: `${connection.host} has switched it off, as after many deliveries that failed.`, waitMs: null };
       return { ...(await this.install(orgId, { hook, connection, secret, url }, hooks)), waitMs: null };

@@ -11,7 +11,7 @@ import { isExact, matchesPattern } from './hook-pattern.js';
 import { addHooks, noteListed } from './hooks.queries.js';
 
 const QUEUE = 'integration-hooks';
-/** Pages of repositories that are looked through; each has fifty or a hundred. */
+/** Pages of repositories that are read; each has fifty or a hundred. */
 const MAX_PAGES = 100;
 
 /** Finds the repositories that an admin has chosen by patterns, and wants a webhook for each that has none. Done again each day, for repositories that came since. */

@@ -99,7 +99,7 @@ export async function noteListed(client: PoolClient, orgId: string, connectionId
 
 const BATCH = 200;
 
-/** Webhooks that nobody has looked at for so long, the longest first. */
+/** Webhooks not checked for so long, the longest first. */
 export function hooksToCheck(pool: SqlPool, hours: number): Promise<Array<{ orgId: string; hookId: string }>> {
   return system(pool, 'webhook check', async (client) => {
     const { rows } = await client.query<{ orgId: string; hookId: string }>(
@@ -111,7 +111,7 @@ export function hooksToCheck(pool: SqlPool, hours: number): Promise<Array<{ orgI
   });
 }
 
-/** Connections whose patterns nobody has looked through for so long. */
+/** Connections whose patterns were not matched for so long. */
 export function selectionsToList(pool: SqlPool, hours: number): Promise<Array<{ orgId: string; connectionId: string }>> {
   return system(pool, 'webhook check', async (client) => {
     const { rows } = await client.query<{ orgId: string; connectionId: string }>(

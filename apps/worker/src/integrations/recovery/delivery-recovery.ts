@@ -10,11 +10,13 @@ import { alreadyKnown, findRecoverable, forgetAsked, noteAsked, noteRecovered, t
 
 /** Deliveries of one source that are asked for in one round; the next one goes on. Below what providers let be written a minute. */
 const MAX_ASKED = 40;
-/** Webhooks of one connection that are looked at in one round. */
+/** Webhooks of one connection checked in one round. */
 const MAX_HOOKS = 50;
 /** How long a list of the platform's app is used. Milliseconds. */
 const HELD_MS = 60_000;
-/** How old what is known of an installation may be. Milliseconds; deliveries tell of changes at once, where they come. */
+/**
+ * Maximum age of an installation's stored state. Milliseconds; deliveries report changes at once, where there are any.
+ */
 const CHECK_MS = 60 * 60_000;
 
 /** Has a provider send again what it could not deliver, as while we were away: each delivery once. What comes is taken and deduplicated like any other. */
@@ -61,7 +63,7 @@ export class DeliveryRecovery {
       ? this.ofPlatform(connection.provider, deliveries, source.until, now)
       : missedSince(deliveries, source.until, now));
     if (!whole) this.logger.warn({ connection_id: connection.id }, 'provider has more deliveries than one sweep reads');
-    // The platform's app delivers for everybody: those of this installation are ours to ask for.
+    // The platform's app delivers for all organizations: request only those of this installation.
     const ours = platform ? missed.filter(({ attempt }) => attempt.installationId !== null && attempt.installationId === connection.account) : missed;
     const known = await alreadyKnown(
       this.pool,
@@ -87,7 +89,7 @@ export class DeliveryRecovery {
     return next?.failedAt ?? now;
   }
 
-  /** One list for all connections of the platform's app that are looked at within a minute. */
+  /** One list for all connections of the platform's app that are checked within a minute. */
   private ofPlatform(provider: string, deliveries: HookDeliveries, until: Date, now: Date): Promise<Looked> {
     const held = this.held.get(provider);
     if (held !== undefined && held.until <= until && held.at.getTime() > now.getTime() - HELD_MS) return held.looked;

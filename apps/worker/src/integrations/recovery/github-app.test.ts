@@ -126,7 +126,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
       ...[ORG, CONNECTION, kind, bytes, keyVersion],
     ]);
   };
-  /** As app-server does once a user has proved it. */
+  /** As app-server does after a user verified it. */
   const bind = async (): Promise<void> => {
     const opened = await apps.open(ORG, CONNECTION);
     if (opened === null) throw new Error('no app');
@@ -323,7 +323,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     expect(await state()).toEqual(['removed', 'needs-attention', null]);
     expect(await credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).toBeNull();
     expect((await owner.query('SELECT 1 FROM app.integration_account_claim')).rowCount).toBe(0);
-    // Installed anew: nobody has proved it yet.
+    // Installed again: not verified yet.
     await told('installation', { action: 'created', installation: { ...at(), id: 777 }, sender: OCTOCAT });
     expect(await state()).toEqual(['approved', 'needs-attention', null]);
     expect(await credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).toBeNull();

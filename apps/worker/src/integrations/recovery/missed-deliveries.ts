@@ -2,7 +2,7 @@ import type { HookDeliveries, HookDelivery } from '@slipway/integrations';
 
 /** How long providers keep deliveries to be sent again: GitHub three days. Milliseconds. */
 export const KEPT_MS = 3 * 24 * 60 * 60_000;
-/** Looked at once more, since a provider lists an attempt some time after it was made. Milliseconds. */
+/** Read again, since a provider lists an attempt some time after it was made. Milliseconds. */
 const OVERLAP_MS = 10 * 60_000;
 /** Of a hundred attempts; more came than in a long outage. */
 const MAX_PAGES = 30;
@@ -21,7 +21,7 @@ export interface Looked {
   readonly whole: boolean;
 }
 
-/** Deliveries since then that nobody took and that were tried once: what was sent again already, by whomever, is not asked for a second time. */
+/** Failed deliveries since then with a single attempt: one already sent again is not requested a second time. */
 export async function missedSince(deliveries: HookDeliveries, until: Date, now: Date): Promise<Looked> {
   const since = Math.max(until.getTime() - OVERLAP_MS, now.getTime() - KEPT_MS);
   const byDelivery = new Map<string, HookDelivery[]>();

@@ -6,7 +6,10 @@ export interface DueConnection {
   readonly connectionId: string;
 }
 
-/** Connections whose provider may have deliveries that have not come, those first that were looked at longest ago. @param providers that tell of the deliveries of webhooks. */
+/**
+ * Connections whose provider may have deliveries that have not come, the longest unchecked first. @param providers with
+ * a record of webhook deliveries.
+ */
 export async function dueForRecovery(pool: SqlPool, providers: readonly string[], everySeconds: number, limit: number): Promise<DueConnection[]> {
   return asSystem(pool, 'slipway_app_system', 'recovery of deliveries', async (client) => {
     const { rows } = await client.query<DueConnection>(
@@ -24,7 +27,7 @@ export async function dueForRecovery(pool: SqlPool, providers: readonly string[]
   });
 }
 
-/** One place whose deliveries are looked through: the app of the connection, or a webhook of a repository. */
+/** A source of deliveries to read: the app of the connection, or a webhook of a repository. */
 export interface RecoverySource {
   /** `null`: the app. */
   readonly hook: { readonly rowId: string; readonly id: string; readonly repository: string } | null;
@@ -40,7 +43,7 @@ export interface Recoverable {
   readonly sources: readonly RecoverySource[];
 }
 
-/** @param hooks so many of its webhooks, those first that were looked at longest ago. */
+/** @param hooks so many of its webhooks, the longest unchecked first. */
 export function findRecoverable(pool: SqlPool, orgId: string, connectionId: string, hooks: number): Promise<Recoverable | null> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<{ connection: StoredConnection; platform: boolean; app: boolean; until: Date; checkedAt: Date | null }>(
@@ -100,7 +103,7 @@ export async function forgetAsked(pool: SqlPool, orgId: string, connectionId: st
   );
 }
 
-/** @param until `null`: the source could not be looked through; what is known of it stays. */
+/** @param until `null`: the source could not be read; its stored state stays. */
 export async function noteRecovered(
   pool: SqlPool,
   orgId: string,

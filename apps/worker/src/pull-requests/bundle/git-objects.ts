@@ -38,7 +38,7 @@ export function readCommit(content: Buffer): Commit {
   return { tree, parents: list };
 }
 
-/** Entries between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const ENTRIES_A_LOOK = 256;
 
 /**

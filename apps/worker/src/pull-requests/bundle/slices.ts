@@ -7,7 +7,7 @@ export class Slices {
 
   constructor(private readonly signal: AbortSignal) {}
 
-  /** The piece under way has lasted long enough: `rest` is to be waited for. */
+  /** The piece under way has lasted long enough: `rest` is to be awaited. */
   get over(): boolean {
     return performance.now() > this.endsAt;
   }

@@ -3,7 +3,7 @@ import { BUNDLE_LIMITS, type Bundle, contentOf, type PackedObject, readBundle } 
 import { Slices } from './slices.js';
 import { unsound } from './unsound.js';
 
-/** A bundle whose every object was looked at. */
+/** A bundle whose every object was verified. */
 export interface VerifiedBundle {
   readonly head: string;
   readonly pack: Buffer;
@@ -23,8 +23,9 @@ const MAX_DEPTH = 300;
 const SUBMODULES = '.gitmodules';
 
 /**
- * Reads a bundle and looks at all of it: every object is reached from the one branch, the branch goes back to `base`, and commits and folders are as git's own check wants them.
- * Parents that are not in it are commits of the git host, which refuses those that it does not know.
+ * Reads and verifies a whole bundle: every object is reached from the one branch, the branch goes back to `base`, and
+ * commits and folders are as git's own check wants them. Parents that are not in it are commits of the git host, which
+ * refuses those that it does not know.
  * @throws SlipwayError `pull-request.unsound`, `pull-request.too-large`.
  */
 export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSignal): Promise<VerifiedBundle> {

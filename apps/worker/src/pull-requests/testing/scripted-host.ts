@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of one request. `lost`: it never arrives. `unanswered`: it takes effect, and nobody learns of it. */
+/** What becomes of one request. `lost`: it never arrives. `unanswered`: it takes effect, and its answer is lost. */
 export type HostFate = 'well' | 'lost' | 'unanswered' | 503;
 
 export interface Pull {
@@ -43,7 +43,7 @@ export class ScriptedHost {
   files: Readonly<Record<string, string>> = {};
   /** Of the requests to come, in order; after the last all go well. */
   fates: HostFate[] = [];
-  /** `METHOD path` of requests that take effect, and of which nobody learns. */
+  /** `METHOD path` of requests that take effect, and whose answer is lost. */
   unanswered: RegExp | null = null;
   calls = 0;
   private readonly server: Server;

@@ -60,7 +60,7 @@ export class Conversation {
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
   /** Text that the model is writing. */
   readonly deltas = new Listeners<StreamingDelta>();
-  /** Fires when the conversation goes away, and when its log is rebuilt: positions in it are invalid then. */
+  /** Fires when the conversation goes away or its log is rebuilt: positions in it are invalid then. */
   readonly closes = new Listeners<'gone' | 'restarted'>();
   /** Fires after a run's last event is in the log. */
   readonly rests = new Listeners<void>();
@@ -89,10 +89,7 @@ export class Conversation {
     return this.file.meta;
   }
 
-  /**
-   * True for a conversation of a previous process that the app has not started again: it has no tokens. It is answered
-   * as missing, so that the caller starts it again.
-   */
+  /** Left by a previous process, without tokens: answered as missing, so that the caller starts it again. */
   get awaitsApp(): boolean {
     return this.started === undefined && this.meta.epoch !== null;
   }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findCycles } from './check/cycles.ts';
-import { type Import, importsOf } from './check/imports.ts';
+import { importsOf } from './check/imports.ts';
 import { writtenTraceHeader } from './check/trace-headers.ts';
 
 /** Which of our libraries each of them may import. An app may import any but `testing` and `ui`; web has a row of its own. */
@@ -73,23 +73,23 @@ function checkProject(root: string, project: Project, exports: ReadonlyMap<strin
       found.push(`${file}: reads process.env; take it as an argument, it is read in config.ts or main.ts`);
     const header = isTest(file) ? null : writtenTraceHeader(file, source);
     if (header !== null) found.push(`${file}: ${header}`);
-    for (const item of importsOf(file, source)) {
-      const target = item.specifier.startsWith('.') ? resolveRelative(project, file, item.specifier) : null;
-      if (target === 'outside') found.push(`${file}: imports ${item.specifier}, which is another project's source; import the package`);
-      else if (target === null) found.push(...checkPackage(project, file, item, exports).map((problem) => `${file}: imports ${item.specifier}: ${problem}`));
-      // Types that name each other are gone at run time; Prisma writes its own circles.
-      else if (!item.typeOnly && !file.includes('/generated/')) edges.set(file, [...(edges.get(file) ?? []), target]);
+    for (const specifier of importsOf(file, source)) {
+      const target = specifier.startsWith('.') ? resolveRelative(project, file, specifier) : null;
+      if (target === 'outside') found.push(`${file}: imports ${specifier}, which is another project's source; import the package`);
+      else if (target === null) found.push(...checkPackage(project, file, specifier, exports).map((problem) => `${file}: imports ${specifier}: ${problem}`));
+      // Types too: neither file can be read without the other. Prisma writes its own circles.
+      else if (!file.includes('/generated/')) edges.set(file, [...(edges.get(file) ?? []), target]);
     }
   }
   found.push(
     ...findCycles(edges).map(
-      (cycle) => `${cycle[0]}: imports itself in a circle: ${[...cycle, cycle[0]].map((file) => path.posix.basename(file as string)).join(' → ')}`,
+      (cycle) => `${cycle[0]}: is in an import cycle: ${[...cycle, cycle[0]].map((file) => path.posix.basename(file as string)).join(' → ')}`,
     ),
   );
   return found;
 }
 
-function checkPackage(project: Project, file: string, { specifier }: Import, exports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+function checkPackage(project: Project, file: string, specifier: string, exports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const [kind, own] = project.folder.split('/') as ['libs' | 'apps', string];
   const vendor = VENDORS.find(({ name, only }) => name.test(specifier) && !only.test(file) && !isTest(file));
   if (vendor !== undefined) return [vendor.why];

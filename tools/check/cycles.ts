@@ -1,4 +1,4 @@
-/** One circle for each group of files that import each other (Tarjan's strongly connected components), shortest first found. */
+/** One cycle for each group of files that import each other (Tarjan's strongly connected components), shortest first found. */
 export function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -20,14 +20,14 @@ export function findCycles(edges: ReadonlyMap<string, readonly string[]>): strin
     if (low.get(file) !== index.get(file)) return;
     const group = stack.splice(stack.indexOf(file));
     for (const member of group) onStack.delete(member);
-    if (group.length > 1 || edges.get(file)?.includes(file)) cycles.push(circleIn(group, edges));
+    if (group.length > 1 || edges.get(file)?.includes(file)) cycles.push(cycleIn(group, edges));
   };
   for (const file of edges.keys()) if (!index.has(file)) visit(file);
   return cycles;
 }
 
 /** A shortest way from the group's first file back to itself. */
-function circleIn(group: readonly string[], edges: ReadonlyMap<string, readonly string[]>): string[] {
+function cycleIn(group: readonly string[], edges: ReadonlyMap<string, readonly string[]>): string[] {
   const members = new Set(group);
   const [start = ''] = [...group].sort();
   const ways: string[][] = [[start]];

@@ -1,13 +1,26 @@
 export { askAgent } from './ask/ask-agent.js';
 export { condensationAsked } from './condenser/condensation.js';
-export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js';
+export { condenseAsAsked } from './condenser/condense.js';
+export type { CondenserSettings } from './condenser/settings.js';
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
 export { type EventBody, type EventStamp, pendingMessages, stamp, statusUpdate } from './events.js';
 export { finalResponse } from './final-response.js';
 export { judge as judgeByAgent } from './hooks/judge.js';
 export { sessionEnd } from './hooks/moments.js';
-export type { HookPort } from './hooks/run-hooks.js';
-export type { AgentLog, AgentPorts, ModelPort, OutputWatch, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
+export type {
+  AgentLog,
+  AgentPorts,
+  HookPort,
+  ModelPort,
+  Observation,
+  OutputWatch,
+  OwnToolContext,
+  RunControl,
+  RunOutcome,
+  RunSettings,
+  Tool,
+  ToolPort,
+} from './ports.js';
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
 export { type Assessment, assess } from './security/analyze.js';
@@ -23,5 +36,5 @@ export { saysUnavailable, systemPrompt, unavailablePrompt } from './system-promp
 export { type McpCall, mcpTool } from './tools/mcp.js';
 export { PLANNING, planningTools } from './tools/planning-file-editor.js';
 export { STANDARD_TOOLS } from './tools/standard-tools.js';
-export { define, type Observation, type OwnToolContext, type Tool } from './tools/tool.js';
+export { define } from './tools/tool.js';
 export { type ComingTools, Toolbox } from './tools/toolbox.js';

@@ -1,11 +1,21 @@
-import type { AgentAction, ConfirmationSettings, ConversationEvent, EventOf, SandboxAction, SandboxObservation, StreamingDelta } from '@slipway/contracts';
+import type {
+  AgentAction,
+  ConfirmationSettings,
+  ConversationEvent,
+  EventOf,
+  HookConfig,
+  HookDefinition,
+  SandboxAction,
+  SandboxObservation,
+  SecurityRisk,
+  StreamingDelta,
+} from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
-import type { Completion, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
-import type { CondenserSettings } from './condenser/condense.js';
-import type { HookPort } from './hooks/run-hooks.js';
+import type { Completion, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage, ToolCall, ToolDefinition } from '@slipway/llm';
+import type { z } from 'zod';
+import type { CondenserSettings } from './condenser/settings.js';
+import type { HookResult } from './hooks/hook-result.js';
 import type { StatsBook } from './stats.js';
-import type { Tool } from './tools/tool.js';
-import type { Toolbox } from './tools/toolbox.js';
 
 /** The conversation as the agent sees it: what is in `events` is on disk. */
 export interface AgentLog {
@@ -64,8 +74,8 @@ export interface AgentPorts {
   /** Skills of the files that an action was about, for the model to read with its answer. Absent: there are none. */
   readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
-  readonly toolbox: Toolbox;
-  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed again. */
+  readonly toolbox: ToolSet;
+  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed anew. */
   readonly listTools?: (tools: readonly Tool[]) => ReadonlyArray<Record<string, unknown>>;
   readonly clock: Clock;
   readonly ids: { uuid(): string };
@@ -111,3 +121,71 @@ export interface RunControl {
 
 /** `waiting`: actions in the log wait for a user's confirmation. */
 export type RunOutcome = 'finished' | 'waiting' | 'paused' | 'interrupted' | 'error' | 'stuck' | 'fenced';
+
+/** Commands of the workspace or the client that are asked at certain moments. */
+export interface HookPort {
+  readonly config: HookConfig;
+  readonly sessionId: string;
+  readonly workingDir: string;
+  /** Has an agent look and judge. Rejects with the signal's reason, and what the log rejects with. */
+  judge(
+    hook: HookDefinition,
+    moment: object,
+    context: { readonly ports: AgentPorts; readonly settings: RunSettings; readonly signal: AbortSignal; readonly actionId: string },
+  ): Promise<HookResult>;
+  /** Runs a command in the sandbox with `input` as JSON on its standard input. Rejects as a tool does. */
+  run(command: string, input: object, timeoutS: number, signal: AbortSignal): Promise<{ exitCode: number; timedOut: boolean; stdout: string; stderr: string }>;
+}
+
+export type Observation = EventOf<'ObservationEvent'>['observation'];
+
+/** What a tool that the agent answers itself may look at. */
+export interface OwnToolContext {
+  /** The log so far; the action is in it. */
+  readonly events: readonly ConversationEvent[];
+  /** The action's own event. */
+  readonly event: EventOf<'ActionEvent'>;
+  /** What a tool needs that works with models or other tools itself. */
+  readonly ports: AgentPorts;
+  readonly settings: RunSettings;
+  readonly signal: AbortSignal;
+}
+
+/** Something that the model can call: how it is described to it, and what action its arguments make. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** `kind` of the action. Two tools never share one, but for those of MCP servers. */
+  readonly kind: string;
+  /** Reads `{...arguments, kind}`; what it does not name is stripped. */
+  readonly schema: z.ZodType<AgentAction>;
+  /** Makes the action in place of `schema`, where the arguments are somebody else's and may have any name. */
+  readonly readArguments?: (args: Record<string, unknown>) => AgentAction;
+  /** `false`: an argument `security_risk` is the tool's own. */
+  readonly saysRisk?: boolean;
+  /** Names that models use for this tool besides its own. */
+  readonly aliases?: readonly string[];
+  /** It changes nothing, always or with this action: calls of one answer may run beside each other. */
+  readonly readOnly?: boolean | ((action: AgentAction) => boolean);
+  /** A sub-agent does not have it: the depth is one. */
+  readonly makesSubAgents?: boolean;
+  /** Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose detail is for the model. */
+  observe?(action: AgentAction, context: OwnToolContext): Observation | Promise<Observation>;
+}
+
+export type ParsedCall =
+  | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
+  | { readonly ok: false; readonly error: string };
+
+/** The tools of one conversation. */
+export interface ToolSet {
+  readonly tools: readonly Tool[];
+  readonly definitions: readonly ToolDefinition[];
+  /** What the log says that the model has; absent before its first step. */
+  shown?: readonly Tool[];
+  /** Resolves when tools that are about to come are there or have had their time. */
+  settled(signal: AbortSignal): Promise<void>;
+  /** The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such tool any more. */
+  recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null;
+  /** The action that a tool call asks for, or a sentence for the model that says what is wrong with the call. */
+  parse(call: ToolCall): ParsedCall;
+}

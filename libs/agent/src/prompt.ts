@@ -3,25 +3,13 @@ import type { ChatMessage, ToolCall } from '@slipway/llm';
 import { condensedOf, isSeenByModel, toldOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
 import { TAKEN_IN } from './events.js';
+import type { PromptUnit } from './prompt-unit.js';
 
 /** Given to the model for an action that has no answer: whether it took effect cannot be known. */
 export const INTERRUPTED_RESULT = 'interrupted: this tool call was stopped before it answered; it may or may not have had its effect';
 
 /** Before the reason of a call that a user or a hook rejected. */
 export const REJECTED = 'rejected: this tool call was not carried out. The reason:';
-
-/** A part of the prompt that stays whole: a message, or one answer of the model with everything that came of it. */
-export interface PromptUnit {
-  readonly kind: 'system' | 'message' | 'turn' | 'summary';
-  readonly messages: readonly ChatMessage[];
-  readonly eventIds: readonly string[];
-  /** How many events that the model sees are before its first one, in the log. */
-  readonly position: number;
-  /** A call of it has no answer yet. */
-  readonly open: boolean;
-  /** The text of a summary. */
-  readonly summary?: string;
-}
 
 /** One answer of the model, with what came of it. */
 interface Turn {

@@ -4,11 +4,10 @@ import { type Completion, CUT_OFF, type ToolCall } from '@slipway/llm';
 import { judge } from './confirmation/needs.js';
 import { type EventBody, stamp, statusUpdate } from './events.js';
 import { afterTool, beforeTool } from './hooks/moments.js';
-import type { AgentPorts, RunSettings } from './ports.js';
+import type { AgentPorts, Observation, ParsedCall, RunSettings } from './ports.js';
 import { PrintedOutput } from './printed-output.js';
 import { leftBehind } from './sub-agents/left-behind.js';
-import { isReadOnly, type Observation } from './tools/tool.js';
-import type { ParsedCall } from './tools/toolbox.js';
+import { isReadOnly } from './tools/tool.js';
 
 /** Said of the action that was running when the user stopped the agent. */
 const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command may or may not have had its effect';

@@ -1,15 +1,6 @@
+import type { ErrorRow } from './error-row.js';
 import { INTEGRATION_ERRORS } from './integration-error-codes.js';
 import { SANDBOX_ERRORS } from './sandbox-error-codes.js';
-
-/** What kind of failure a code is: the docs page, the SDK's union and `problem+json` are all made from this table. */
-export interface ErrorRow {
-  readonly status: number;
-  readonly title: string;
-  /** `later`: the same request may succeed if repeated. `never`: change something first. */
-  readonly retry: 'never' | 'later';
-  /** Next step for the user, in one sentence. */
-  readonly nextStep: string;
-}
 
 /** Every failure that leaves a process has a code here. Add a row; docs/errors/ is generated from it. */
 export const ERRORS = {

@@ -388,8 +388,6 @@ export {
   DeleteKeys,
   DeleteTeams,
   DeleteUsers,
-  DIRECT_PREFIXES,
-  type DirectPrefix,
   GatewayDeployment,
   GatewayDeploymentList,
   GatewayDeploymentTest,
@@ -404,6 +402,8 @@ export {
   MAX_LEDGER_ROWS,
   OrgLimits,
   OwnProviders,
+  PROVIDER_IDS,
+  type ProviderId,
   PutTeam,
   PutUser,
   UpdateKey,
@@ -490,17 +490,13 @@ export {
   SearchSandboxesQuery,
   StartSandboxQuery,
 } from './openhands-sandboxes.js';
+export { COMMON_ERRORS, type LimitClass, limitOf, type Operation, proofOf } from './operation.js';
 export {
-  COMMON_ERRORS,
-  type LimitClass,
-  limitOf,
-  type Operation,
   type OperationBody,
   type OperationName,
   type OperationQuery,
   type OperationResponse,
   operations,
-  proofOf,
 } from './operations.js';
 export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings } from './org-settings.js';
 export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';

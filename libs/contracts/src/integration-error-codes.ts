@@ -1,4 +1,4 @@
-import type { ErrorRow } from './error-codes.js';
+import type { ErrorRow } from './error-row.js';
 
 /** Failures of connections to providers, of what they deliver and of what is asked of them. */
 export const INTEGRATION_ERRORS = {

@@ -2,12 +2,9 @@ import { z } from 'zod';
 
 /** llm-gateway: OpenAI's `/v1/chat/completions` and `/v1/models`, keys by LiteLLM's names. */
 
-/**
- * Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the user's or the
- * organization's own key.
- */
-export const DIRECT_PREFIXES = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
-export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
+/** Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the person's or the organization's own key. */
+export const PROVIDER_IDS = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
+export type ProviderId = (typeof PROVIDER_IDS)[number];
 
 /** Names of our own in front of a model: it is one of the managed ones, without them. */
 export const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
@@ -20,12 +17,12 @@ export const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
  */
 export function gatewayModelOf({ model, baseUrl, hasKey }: { model: string; baseUrl: string | null; hasKey: boolean }): { model: string; own: boolean } {
   if ((!hasKey && baseUrl === null) || MANAGED_PREFIXES.some((prefix) => model.startsWith(prefix))) return { model, own: false };
-  return { model: DIRECT_PREFIXES.some((prefix) => model.startsWith(`${prefix}/`)) ? model : `openai/${model}`, own: true };
+  return { model: PROVIDER_IDS.some((prefix) => model.startsWith(`${prefix}/`)) ? model : `openai/${model}`, own: true };
 }
 
 /** By prefix. Stored sealed under the virtual key's own token: it is readable in a call with that token and never again otherwise. */
 export const OwnProviders = z.partialRecord(
-  z.enum(DIRECT_PREFIXES),
+  z.enum(PROVIDER_IDS),
   z.object({
     /** Secret. For Bedrock `accessKeyId:secretAccessKey[:sessionToken]` or a bearer token of its own. */
     apiKey: z.string().min(1).max(8_192),

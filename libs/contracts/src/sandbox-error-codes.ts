@@ -1,4 +1,4 @@
-import type { ErrorRow } from './error-codes.js';
+import type { ErrorRow } from './error-row.js';
 
 /** Failures of sandboxes, of the way out of them, and of what is made and read in them. */
 export const SANDBOX_ERRORS = {

@@ -1,6 +1,7 @@
 import type { BrowserState } from '@slipway/contracts';
 import { shownAddress } from '../browser/address.js';
-import type { Browser, RunningBrowser } from '../browser/browser.js';
+import type { Browser } from '../browser/browser.js';
+import type { RunningBrowser } from '../browser/running-browser.js';
 import type { Tab } from '../browser/tab.js';
 import { PageErrors } from './page-errors.js';
 import { ShownPage } from './shown-page.js';

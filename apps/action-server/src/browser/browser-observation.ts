@@ -1,8 +1,8 @@
 import type { BrowserObservation } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { shownAddress } from './address.js';
-import type { Browser } from './browser.js';
 import { line } from './page-text.js';
+import type { BrowserState } from './running-browser.js';
 import type { Tab } from './tab.js';
 import { within } from './within.js';
 
@@ -19,12 +19,12 @@ export interface Said {
 }
 
 /** The answer to an action: what it says, where the browser is now, and what else happened meanwhile. */
-export async function observed(browser: Browser, said: Said): Promise<BrowserObservation> {
+export async function observed(browser: BrowserState, said: Said): Promise<BrowserObservation> {
   return answer(browser, said, {});
 }
 
 /** The answer to an action that failed, whose tab is closed where it does not answer. @throws what is no failure of the page or the browser. */
-export async function failed(browser: Browser, thrown: unknown): Promise<BrowserObservation> {
+export async function failed(browser: BrowserState, thrown: unknown): Promise<BrowserObservation> {
   const error = asSlipwayError(browser, thrown);
   if (error.code === 'browser.page-hangs') {
     const { tabs } = browser.running ?? {};
@@ -38,7 +38,7 @@ export async function failed(browser: Browser, thrown: unknown): Promise<Browser
   return answer(browser, { text: error.detail }, { is_error: true, error_code: error.code });
 }
 
-async function answer(browser: Browser, { text, ofPage, picture }: Said, failure: object): Promise<BrowserObservation> {
+async function answer(browser: BrowserState, { text, ofPage, picture }: Said, failure: object): Promise<BrowserObservation> {
   const tab = browser.current();
   const page = tab === null ? null : await pageOf(browser, tab);
   const lines = [
@@ -61,7 +61,7 @@ async function answer(browser: Browser, { text, ofPage, picture }: Said, failure
   };
 }
 
-async function pageOf(browser: Browser, tab: Tab): Promise<NonNullable<BrowserObservation['page']>> {
+async function pageOf(browser: BrowserState, tab: Tab): Promise<NonNullable<BrowserObservation['page']>> {
   return { url: line(shownAddress(tab.page.url(), browser.options.workspace), 2_000), title: await titleOf(tab), tab_id: tab.id };
 }
 
@@ -78,7 +78,7 @@ export async function titleOf(tab: Tab): Promise<string> {
   }
 }
 
-function asSlipwayError(browser: Browser, thrown: unknown): SlipwayError {
+function asSlipwayError(browser: BrowserState, thrown: unknown): SlipwayError {
   if (thrown instanceof SlipwayError) return thrown;
   if (!(thrown instanceof Error)) throw thrown;
   if (browser.running === null || browser.running.chromium.ended)

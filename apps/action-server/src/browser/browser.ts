@@ -14,6 +14,7 @@ import { Notes } from './notes.js';
 import { line } from './page-text.js';
 import { performAction } from './perform-action.js';
 import { Recordings } from './recordings.js';
+import type { RunningBrowser } from './running-browser.js';
 import type { Tab } from './tab.js';
 import { Tabs } from './tabs.js';
 import { untilAborted } from './until-aborted.js';
@@ -38,14 +39,6 @@ export interface BrowserOptions {
   readonly maxDownloadBytes?: number;
   /** Most that one recording keeps. Bytes. */
   readonly maxRecordingBytes?: number;
-}
-
-/** What runs while the browser does. */
-export interface RunningBrowser {
-  readonly chromium: Chromium;
-  readonly tabs: Tabs;
-  readonly downloads: Downloads;
-  readonly recordings: Recordings;
 }
 
 /**

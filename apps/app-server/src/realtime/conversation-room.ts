@@ -1,10 +1,16 @@
 import type { QueuedMessage, StreamingDelta } from '@slipway/contracts';
-import type { Server } from 'socket.io';
+import type { Server, Socket } from 'socket.io';
 import type { ConversationHub, HubListener } from '../events/conversation-hub.js';
 import { eventFrames, type LogLine } from '../events/log-line.js';
 import { backlogOf, keepsUp, tooMuch } from './backlog.js';
 import { EncodedJson } from './frame-encoder.js';
-import type { SocketReader } from './socket-reader.js';
+
+/** One socket in a room. */
+export interface RoomMember {
+  readonly socket: Socket;
+  /** After a frame was sent to the room. @param last the last `seq` of it. */
+  watchBacklog(last: number): void;
+}
 
 /**
  * All sockets of this process that read one conversation. A frame is written once, for every socket that is live; those that read on their own
@@ -13,10 +19,10 @@ import type { SocketReader } from './socket-reader.js';
 export class ConversationRoom implements HubListener {
   readonly name: string;
   private readonly deltaName: string;
-  private readonly live = new Set<SocketReader>();
-  private readonly members = new Set<SocketReader>();
+  private readonly live = new Set<RoomMember>();
+  private readonly members = new Set<RoomMember>();
   /** Were too far behind for a list of messages; they get the newest one when they have caught up. */
-  private readonly withoutInbox = new Set<SocketReader>();
+  private readonly withoutInbox = new Set<RoomMember>();
   private readonly stop: () => void;
   private inboxRead: Promise<void> | undefined;
   private inboxStale = false;
@@ -32,26 +38,26 @@ export class ConversationRoom implements HubListener {
     this.stop = hub.listen(this);
   }
 
-  add(reader: SocketReader): void {
+  add(reader: RoomMember): void {
     this.members.add(reader);
   }
 
   /** In the tick in which the reader has reached the head. */
-  goLive(reader: SocketReader): void {
+  goLive(reader: RoomMember): void {
     this.live.add(reader);
     void reader.socket.join(this.name);
     this.allowDeltas(reader);
     if (this.withoutInbox.delete(reader)) this.inbox();
   }
 
-  leaveLive(reader: SocketReader): void {
+  leaveLive(reader: RoomMember): void {
     this.live.delete(reader);
     void reader.socket.leave(this.name);
     void reader.socket.leave(this.deltaName);
   }
 
-  /** True when no member is left. */
-  remove(reader: SocketReader): boolean {
+  /** True when nobody is left. */
+  remove(reader: RoomMember): boolean {
     this.leaveLive(reader);
     this.members.delete(reader);
     this.withoutInbox.delete(reader);
@@ -72,7 +78,7 @@ export class ConversationRoom implements HubListener {
 
   delta(delta: StreamingDelta): void {
     if (this.live.size === 0) return;
-    const late: SocketReader[] = [];
+    const late: RoomMember[] = [];
     for (const reader of this.live) {
       const keeping = keepsUp(backlogOf(reader.socket));
       const receiving = reader.socket.rooms.has(this.deltaName);
@@ -105,7 +111,7 @@ export class ConversationRoom implements HubListener {
     }
   }
 
-  private allowDeltas(reader: SocketReader): void {
+  private allowDeltas(reader: RoomMember): void {
     for (const delta of this.hub.partial.snapshot()) reader.socket.emit('delta', new EncodedJson(this.frame(delta)));
     void reader.socket.join(this.deltaName);
   }

@@ -4,7 +4,7 @@ import type { Socket } from 'socket.io';
 import { eventFrames } from '../events/log-line.js';
 import type { LogReader } from '../events/log-reader.js';
 import { backlogOf, keepsUp, takenOf, tooMuch } from './backlog.js';
-import type { ConversationRoom } from './conversation-room.js';
+import type { ConversationRoom, RoomMember } from './conversation-room.js';
 import { EncodedJson } from './frame-encoder.js';
 
 /** Shortest and longest check interval of a slow socket: less and less often while it takes nothing. Milliseconds. */
@@ -18,7 +18,7 @@ const RETRY_MS = 500;
  * with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` wait for it in this process (and what a single event of more than
  * `FRAME_LENGTH` has beyond that). One that is behind and takes less than `ReadingPace` asks for is sent away.
  */
-export class SocketReader {
+export class SocketReader implements RoomMember {
   private mode: 'pulling' | 'live' | 'closed' = 'pulling';
   /** Last `seq` that was handed to the socket while pulling. */
   private sent: number;
@@ -49,7 +49,6 @@ export class SocketReader {
     return this.mode === 'live' ? this.room.hub.head : this.sent;
   }
 
-  /** After something was sent to the room. @param last the last `seq` of it. */
   watchBacklog(last: number): void {
     if (this.mode !== 'live' || !tooMuch(backlogOf(this.socket))) return;
     this.mode = 'pulling';

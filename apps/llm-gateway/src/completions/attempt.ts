@@ -3,7 +3,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { Dispatcher } from 'undici';
 import type { Answer } from '../dialects/exchange.js';
 import type { Deployment } from '../routing/deployment.js';
-import type { Delivery } from './delivery.js';
+import type { FallbackClass } from '../routing/failure-class.js';
 import { brokenOf, inStreamErrorOf, refusalOf } from './upstream-failure.js';
 
 /** Longest answer that is not a stream. Bytes. */
@@ -21,8 +21,20 @@ function mayHaveWorked(status: number): boolean {
 
 type Mode = 'waiting' | 'stream' | 'whole' | 'refused';
 
+/** What comes of an attempt. */
+export interface AttemptEvents {
+  firstByte(): void;
+  streamBegins(attempt: Attempt): void;
+  /** @param piece `null`: nothing for the caller in what the provider sent. */
+  piece(attempt: Attempt, controller: Dispatcher.DispatchController, piece: Buffer | null): void;
+  streamEnds(attempt: Attempt): void;
+  whole(attempt: Attempt, body: Buffer): void;
+  /** @param kind `null`: no other deployment would do better. @param charged the provider may want to be paid for it. */
+  fails(attempt: Attempt, error: SlipwayError, kind: FallbackClass | null, charged: boolean): void;
+}
+
 /**
- * One deployment is asked once. Says to its delivery what comes of it; knows nothing of the caller. Its deployment hears exactly once how it ended.
+ * One deployment is asked once. Reports to `AttemptEvents` and knows nothing of the caller. Its deployment hears exactly once how it ended.
  */
 export class Attempt implements Dispatcher.DispatchHandler {
   controller: Dispatcher.DispatchController | null = null;
@@ -43,7 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     readonly answer: Answer,
     private readonly probe: boolean,
     private readonly streamed: boolean,
-    private readonly delivery: Delivery,
+    private readonly events: AttemptEvents,
   ) {}
 
   /** The provider has begun to answer. */
@@ -68,10 +80,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
       return;
     }
     this.deployment.firstByte(now - this.began, now);
-    this.delivery.firstByte();
+    this.events.firstByte();
     if (this.streamed && this.answer.streams.test(contentType)) {
       this.mode = 'stream';
-      this.delivery.streamBegins(this);
+      this.events.streamBegins(this);
     } else if (/\bjson\b/i.test(contentType)) this.mode = 'whole';
     else
       this.fail(
@@ -87,7 +99,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.over) return;
     if (this.mode === 'stream') {
-      this.delivery.piece(this, controller, this.answer.push(chunk));
+      this.events.piece(this, controller, this.answer.push(chunk));
       return;
     }
     this.length += chunk.length;
@@ -129,7 +141,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     else {
       this.end();
       this.deployment.succeeded(this.probe);
-      this.delivery.streamEnds(this);
+      this.events.streamEnds(this);
     }
   }
 
@@ -145,7 +157,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     }
     this.end();
     this.deployment.succeeded(this.probe);
-    this.delivery.whole(this, body);
+    this.events.whole(this, body);
   }
 
   private refused(): void {
@@ -163,7 +175,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.end();
     this.controller?.abort(error);
     const kind = this.deployment.failed(error, performance.now(), this.probe);
-    this.delivery.fails(this, error, kind, charged);
+    this.events.fails(this, error, kind, charged);
   }
 
   private end(): void {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { type ModelPrice, PRICE_HEADER } from '@slipway/llm';
+import type { Dialect } from '../dialects/dialect.js';
 import { type DialectError, errorFrame, errorOf } from '../dialects/errors.js';
-import type { Answer, Dialect } from '../dialects/exchange.js';
+import type { Answer } from '../dialects/exchange.js';
 import type { Capture } from './capture.js';
 import type { Usage } from './usage.js';
 

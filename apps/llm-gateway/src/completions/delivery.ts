@@ -11,7 +11,7 @@ import type { Dispatchers } from '../routing/dispatchers.js';
 import type { FallbackClass } from '../routing/failure-class.js';
 import type { RetryBudget } from '../routing/retry-budget.js';
 import type { Route, Step } from '../routing/route.js';
-import { Attempt } from './attempt.js';
+import { Attempt, type AttemptEvents } from './attempt.js';
 import type { Call, Used } from './call.js';
 import type { CallerAnswer } from './caller-answer.js';
 import { estimateTokens, NO_USAGE, type Usage } from './usage.js';
@@ -40,7 +40,7 @@ const NOTHING_SAID = { usage: null, complete: false, characters: 0, bytes: 0, er
  * After that a failure comes as an error frame, and the connection is broken off, so that no client takes the rest for an end. When the caller goes away the
  * provider's connection is closed at once. Whatever happens, each attempt that may have cost is settled once: by what its provider counted to the end, or else by what was granted.
  */
-export class Delivery {
+export class Delivery implements AttemptEvents {
   private attempt: Attempt | null = null;
   private timer: NodeJS.Timeout | undefined;
   private over = false;

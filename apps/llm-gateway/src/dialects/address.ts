@@ -1,4 +1,5 @@
-import type { Asked, Dialect, Exchange, Target } from './exchange.js';
+import type { Dialect } from './dialect.js';
+import type { Asked, Exchange, Target } from './exchange.js';
 
 /** Where a call goes and how it is let in there. `spoken` is the dialect of the call as it is sent. */
 export type Address = (spoken: Dialect, asked: Asked, target: Target) => Pick<Exchange, 'origin' | 'path' | 'headers'>;

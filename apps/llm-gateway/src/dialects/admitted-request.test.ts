@@ -4,7 +4,7 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { cachingOf } from '../completions/completion-handler.js';
 import { type Allowance, admitRequest } from './admitted-request.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { readRoutingFields } from './routing-fields.js';
 
 const NOTHING_MORE: Allowance = { fields: new Set(), serviceTiers: new Set(), mediaByUrl: false, searches: new Set() };

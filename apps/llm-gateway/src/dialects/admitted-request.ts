@@ -1,6 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
 import { type Attachments, attachmentsOf, NO_ATTACHMENTS } from './attachments.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { invalid, listOf, objectOf } from './json.js';
 import { isSearch, OFFERED, toolRule, toolTypesOf } from './offered-fields.js';
 import { type RoutingFields, readRoutingFields } from './routing-fields.js';

@@ -1,4 +1,4 @@
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json.js';
 import { toolRule, toolTypesOf } from './offered-fields.js';
 

@@ -4,6 +4,7 @@ import { below } from './address.js';
 import type { Asked, Exchange, Target } from './exchange.js';
 import { listOf, objectOf, parseObject } from './json.js';
 import { openExchange } from './open-exchange.js';
+import { providerOf } from './providers/providers.js';
 
 /** Tokens of an image or a document whose size nobody here can tell: what Anthropic says of a picture of a megapixel. */
 const ATTACHMENT_TOKENS = 1_600;
@@ -13,7 +14,7 @@ const ESTIMATED_HEADER = 'x-slipway-estimated';
 
 /** A call of `count_tokens` for a target that counts by itself; `null` for one that does not: then `estimateCount` answers. The answer has no usage. */
 export function openCountTokens(asked: Asked, target: Target): Omit<Exchange, 'answer'> | null {
-  if (target.provider === 'bedrock' || target.provider === 'gemini' || !target.speaks.includes('messages')) return null;
+  if (!providerOf(target.provider).countsTokens || !target.speaks.includes('messages')) return null;
   const { answer: _, ...exchange } = openExchange({ ...asked, stream: false }, target);
   return { ...exchange, path: below(target.baseUrl, '/messages/count_tokens').path };
 }

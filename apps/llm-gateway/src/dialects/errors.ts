@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Usage } from '../completions/usage.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import type { JsonObject } from './json.js';
 import { chatUsage, messagesUsage, responsesUsage } from './usage.js';
 

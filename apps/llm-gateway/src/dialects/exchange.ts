@@ -1,15 +1,11 @@
+import type { ProviderId } from '@slipway/contracts';
 import type { Usage } from '../completions/usage.js';
+import type { Dialect } from './dialect.js';
 import type { RoutingFields } from './routing-fields.js';
-
-/** How callers speak to us. `embeddings` is passed through, or asked of Gemini and Bedrock in their own forms. */
-export type Dialect = 'chat' | 'responses' | 'messages' | 'embeddings';
-
-/** How a provider wants to be spoken to beside the dialects: paths, headers, signatures, and for the last two the bodies too. */
-export type ProviderKind = 'openai' | 'anthropic' | 'azure' | 'gemini' | 'bedrock';
 
 /** One place that answers calls to a model. */
 export interface Target {
-  readonly provider: ProviderKind;
+  readonly provider: ProviderId;
   /** Up to and including the version (`https://host/v1`), without a slash at its end. */
   readonly baseUrl: string;
   /** Secret. For Bedrock `accessKeyId:secretAccessKey[:sessionToken]`, or a bearer token of Bedrock's own. */

@@ -1,4 +1,4 @@
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 
 /** Of text, reasoning and arguments. */
 interface Said {

@@ -1,4 +1,4 @@
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { listOf, objectOf } from './json.js';
 
 /** Says why a value is refused; `null`: it passes. */

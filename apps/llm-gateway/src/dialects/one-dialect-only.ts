@@ -1,4 +1,4 @@
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { invalid, listOf } from './json.js';
 import type { TurnsRequest } from './turns.js';
 

@@ -1,24 +1,18 @@
 import { SlipwayError } from '@slipway/errors';
-import { type Address, anthropicAddress, openAiAddress, plainHeaders } from './address.js';
+import { type Address, plainHeaders } from './address.js';
+import type { Dialect } from './dialect.js';
 import { EmbeddingsAnswer, readEmbeddingsRequest } from './embeddings-request.js';
-import type { Asked, Dialect, Exchange, OpenExchange, ProviderKind, Target } from './exchange.js';
+import type { Asked, Exchange, OpenExchange, Target } from './exchange.js';
 import { PassThroughAnswer } from './pass-through-answer.js';
 import { asksForUsage, bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-through-body.js';
 import type { ProviderFormat } from './providers/format.js';
-import { OWN_MANNERS } from './providers/providers.js';
+import { providerOf } from './providers/providers.js';
 import { readRoutingFields } from './routing-fields.js';
 import { type SignatureOrigin, withSignaturesOf } from './signatures.js';
 import { type Traits, traitsOf } from './traits.js';
 import { TranslatedAnswer } from './translated-answer.js';
 import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
 import type { TurnsRequest } from './turns.js';
-
-/** A provider of our dialects has an address; one with a format of its own is written to and read in that. */
-const PROVIDERS: Record<ProviderKind, Address | ProviderFormat> = {
-  openai: openAiAddress,
-  anthropic: anthropicAddress,
-  ...OWN_MANNERS,
-};
 
 /** The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of those that it does speak. */
 export const openExchange: OpenExchange = (asked, target) => {
@@ -31,12 +25,12 @@ export const openExchange: OpenExchange = (asked, target) => {
 };
 
 function open(asked: Asked, target: Target): Exchange {
-  const provider = PROVIDERS[target.provider];
-  if (typeof provider !== 'function') return inOwnFormat(asked, target, provider);
-  if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, provider);
+  const { upstream } = providerOf(target.provider);
+  if (typeof upstream !== 'function') return inOwnFormat(asked, target, upstream);
+  if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, upstream);
   const spoken = target.speaks.find((dialect): dialect is Spoken => dialect !== 'embeddings');
   if (asked.dialect === 'embeddings' || spoken === undefined) throw notOffered(asked.dialect);
-  return translated(asked, asked.dialect, target, spoken, provider);
+  return translated(asked, asked.dialect, target, spoken, upstream);
 }
 
 function passThrough(asked: Asked, target: Target, address: Address): Exchange {

@@ -1,8 +1,9 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Usage } from '../completions/usage.js';
 import { chatErrorOf } from './chat-answer-reader.js';
+import type { Dialect } from './dialect.js';
 import { EventLines } from './event-lines.js';
-import type { Answer, Dialect } from './exchange.js';
+import type { Answer } from './exchange.js';
 import { countsAlone, isGarbage, withoutUnwanted } from './frame-filter.js';
 import { scanFrame } from './frame-scan.js';
 import { type JsonObject, jsonText, listOf, objectOf, parseObject, textOf } from './json.js';

@@ -1,5 +1,5 @@
 import { SlipwayError } from '@slipway/errors';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { listOf, objectOf, parseObject } from './json.js';
 import { isSearch } from './offered-fields.js';
 import type { RoutingFields, Span } from './routing-fields.js';

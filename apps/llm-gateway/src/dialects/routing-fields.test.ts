@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { SlipwayError } from '@slipway/errors';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { readRoutingFields } from './routing-fields.js';
 
 const codeOf = (body: string | Buffer, dialect: Dialect = 'chat'): string => {

@@ -1,5 +1,5 @@
 import { SlipwayError } from '@slipway/errors';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { type Member, notJson, type Scan, type Span, scanObject, skipSpace, type TypeVisitor } from './json-scan.js';
 import { MAY_ATTACH, OFFERED } from './offered-fields.js';
 

@@ -1,4 +1,4 @@
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import type { AnswerEvent, Part, TurnsRequest } from './turns.js';
 
 /** Who can verify a signature. Bedrock's Claude takes Anthropic's. */

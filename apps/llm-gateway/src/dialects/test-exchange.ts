@@ -1,4 +1,5 @@
-import type { Asked, Dialect, Exchange, Target } from './exchange.js';
+import type { Dialect } from './dialect.js';
+import type { Asked, Exchange, Target } from './exchange.js';
 import { openExchange } from './open-exchange.js';
 import { readRoutingFields } from './routing-fields.js';
 import type { Spoken } from './translators.js';

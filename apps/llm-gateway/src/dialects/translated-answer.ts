@@ -1,6 +1,7 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Usage } from '../completions/usage.js';
-import type { Answer, Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
+import type { Answer } from './exchange.js';
 import { type SignatureOrigin, tagged } from './signatures.js';
 import type { AnswerEvent, AnswerReader, AnswerWriter, ProviderError } from './turns.js';
 

@@ -2,7 +2,7 @@ import { SlipwayError } from '@slipway/errors';
 import { ChatAnswerReader } from './chat-answer-reader.js';
 import { ChatAnswerWriter } from './chat-answer-writer.js';
 import { readChatRequest, writeChatRequest } from './chat-request.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { type JsonObject, objectOf } from './json.js';
 import { MessagesAnswerReader } from './messages-answer-reader.js';
 import { MessagesAnswerWriter } from './messages-answer-writer.js';

@@ -1,5 +1,5 @@
 import type { Usage } from '../completions/usage.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 
 /**
  * What the dialects say in common. A request is read into this form from the caller's dialect and written from it in the provider's; an answer comes back

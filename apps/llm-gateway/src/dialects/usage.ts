@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage, usageOf } from '../completions/usage.js';
-import type { Dialect } from './exchange.js';
+import type { Dialect } from './dialect.js';
 import { type JsonObject, listOf, numberOf, objectOf } from './json.js';
 
 /** What an `integer` column holds. */

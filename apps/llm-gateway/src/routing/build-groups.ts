@@ -1,30 +1,18 @@
+import type { ProviderId } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice, priceOf } from '@slipway/llm';
 import type { Allowance } from '../dialects/admitted-request.js';
-import type { Dialect, ProviderKind } from '../dialects/exchange.js';
+import { DIALECTS } from '../dialects/dialect.js';
+import { openAi } from '../dialects/providers/openai/provider.js';
+import { providerOf } from '../dialects/providers/providers.js';
 import { Deployment } from './deployment.js';
 import { FALLBACK_CLASSES, type FallbackClass } from './failure-class.js';
 import type { DeploymentEntry, GroupEntry, ModelsFile } from './models-file.js';
 import { MAX_ATTEMPTS, type ModelGroup } from './route.js';
 
-const BASE_URLS: Readonly<Record<ProviderKind, (region: string | undefined) => string>> = {
-  openai: () => 'https://api.openai.com/v1',
-  anthropic: () => 'https://api.anthropic.com/v1',
-  gemini: () => 'https://generativelanguage.googleapis.com/v1beta',
-  bedrock: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
-  azure: () => '',
-};
-
-export function baseUrlOf(provider: ProviderKind, given: string | undefined, region: string | undefined): string {
-  return (given ?? BASE_URLS[provider](region)).replace(/\/+$/, '');
-}
-
-/** Servers that only call themselves compatible with OpenAI know its older dialect for sure. */
-export function dialectsOf(provider: ProviderKind, baseUrl: string): readonly Dialect[] {
-  if (provider === 'anthropic') return ['messages'];
-  if (provider === 'azure') return ['chat', 'embeddings'];
-  if (provider !== 'openai') return [];
-  return new URL(baseUrl).hostname === 'api.openai.com' ? ['chat', 'responses', 'embeddings'] : ['chat', 'embeddings'];
+/** @param given of a deployment or a profile, before the provider's own. */
+export function baseUrlOf(provider: ProviderId, given: string | undefined, region: string | undefined): string {
+  return (given ?? providerOf(provider).baseUrl(region)).replace(/\/+$/, '');
 }
 
 /** A model as it is offered. */
@@ -78,24 +66,19 @@ function placesOf(group: ModelGroup): readonly Deployment[] {
 /** What costs more than tokens is allowed where every place has a price for it, and a search where each can be given a limit, too. */
 export function allowanceOf(places: readonly Deployment[], fields: readonly string[]): Allowance {
   const tiers = Object.keys(places[0]?.price?.serviceTiers ?? {}).filter((tier) => places.every(({ price }) => price?.serviceTiers?.[tier] !== undefined));
-  const searches = SEARCHED.filter(([dialect, providers]) =>
+  const searches = DIALECTS.filter((dialect) =>
     places.every(
-      ({ price, target: { provider, speaks } }) => price?.perThousand?.webSearch !== undefined && providers.has(provider) && speaks.includes(dialect),
+      ({ price, target: { provider, speaks } }) =>
+        price?.perThousand?.webSearch !== undefined && providerOf(provider).searches.includes(dialect) && speaks.includes(dialect),
     ),
   );
   return {
     fields: new Set(fields),
     serviceTiers: new Set(tiers),
     mediaByUrl: places.every(({ settings }) => settings.mediaByUrl),
-    searches: new Set(searches.map(([dialect]) => dialect)),
+    searches: new Set(searches),
   };
 }
-
-/** Whose own tool searches the web, by the API in which it is asked for. */
-const SEARCHED: ReadonlyArray<readonly [Dialect, ReadonlySet<ProviderKind>]> = [
-  ['messages', new Set<ProviderKind>(['anthropic'])],
-  ['responses', new Set<ProviderKind>(['openai', 'azure'])],
-];
 
 function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, factsOfGroup: (name: string) => ModelFacts | undefined): ModelFacts {
   const groups = [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])];
@@ -145,7 +128,7 @@ function toDeployment(entry: DeploymentEntry, index: number, group: GroupEntry, 
       baseUrl,
       apiKey,
       model: entry.model,
-      speaks: entry.speaks ?? dialectsOf(entry.provider, baseUrl),
+      speaks: entry.speaks ?? providerOf(entry.provider).dialects(baseUrl),
       ...(entry.apiVersion === undefined ? {} : { apiVersion: entry.apiVersion }),
       ...(entry.region === undefined ? {} : { region: entry.region }),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
@@ -171,11 +154,11 @@ export function simplestModel(upstream: { readonly baseUrl: string; readonly api
   const deployment = new Deployment({
     id: upstream.model,
     target: {
-      provider: 'openai',
+      provider: openAi.id,
       baseUrl: upstream.baseUrl,
       apiKey: upstream.apiKey,
       model: upstream.model,
-      speaks: dialectsOf('openai', upstream.baseUrl),
+      speaks: openAi.dialects(upstream.baseUrl),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
       ...(facts.contextWindow === null ? {} : { contextWindow: facts.contextWindow }),
     },

@@ -1,10 +1,11 @@
-import { DEMO_MODEL, DIRECT_PREFIXES, type DirectPrefix, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders } from '@slipway/contracts';
+import { DEMO_MODEL, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders, PROVIDER_IDS, type ProviderId } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice } from '@slipway/llm';
 import type { z } from 'zod';
 import type { Allowance } from '../dialects/admitted-request.js';
+import { providerOf } from '../dialects/providers/providers.js';
 import type { StoredKey } from '../keys/keys.queries.js';
-import { allowanceOf, baseUrlOf, dialectsOf, type OfferedModel } from './build-groups.js';
+import { allowanceOf, baseUrlOf, type OfferedModel } from './build-groups.js';
 import { Deployment } from './deployment.js';
 import { openOwnProviders } from './own-keys.js';
 import type { ModelGroup } from './route.js';
@@ -88,7 +89,7 @@ export class ModelDirectory {
 
   private direct(name: string, key: StoredKey, token: string): Destination | null {
     const slash = name.indexOf('/');
-    const prefix = DIRECT_PREFIXES.find((one) => slash === one.length && name.startsWith(one));
+    const prefix = PROVIDER_IDS.find((one) => slash === one.length && name.startsWith(one));
     if (prefix === undefined || key.sealedProviders === undefined || key.sealedProviders === null) return null;
     const own = this.providersOf(key, token, key.sealedProviders)[prefix];
     if (own === undefined) return null;
@@ -108,7 +109,7 @@ export class ModelDirectory {
   }
 
   private unknown(name: string): SlipwayError {
-    const prefix = DIRECT_PREFIXES.find((one) => name.startsWith(`${one}/`));
+    const prefix = PROVIDER_IDS.find((one) => name.startsWith(`${one}/`));
     const names = [...this.byName.keys(), ...(this.byName.has(DEMO_MODEL) ? [] : [DEMO_MODEL])];
     const hint = prefix === undefined ? '' : ` Models of ${prefix}/… are asked with a key of your own, and there is none.`;
     return new SlipwayError('model.unknown', `There is no model "${name.slice(0, 100)}" here.${hint} There is: ${names.slice(0, 50).join(', ')}.`);
@@ -121,7 +122,7 @@ function withoutManagedPrefix(name: string): string {
 }
 
 /** One place, asked once; how it fares with one person's key says nothing to anybody else, so its health is not kept. */
-function directGroup(name: string, prefix: DirectPrefix, model: string, own: NonNullable<OwnProviders[DirectPrefix]>, facts: ModelFacts): ModelGroup {
+function directGroup(name: string, prefix: ProviderId, model: string, own: NonNullable<OwnProviders[ProviderId]>, facts: ModelFacts): ModelGroup {
   const region = own.region ?? 'us-east-1';
   const baseUrl = baseUrlOf(prefix, own.baseUrl, region);
   if (baseUrl === '') throw new SlipwayError('model.unknown', `The key for ${prefix} has no address; correct its profile.`);
@@ -132,7 +133,7 @@ function directGroup(name: string, prefix: DirectPrefix, model: string, own: Non
       baseUrl,
       apiKey: own.apiKey,
       model,
-      speaks: dialectsOf(prefix, baseUrl),
+      speaks: providerOf(prefix).dialects(baseUrl),
       region,
       ...(own.apiVersion === undefined ? {} : { apiVersion: own.apiVersion }),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { PROVIDER_IDS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { MODEL_CAPABILITIES } from '@slipway/llm';
 import { z } from 'zod';
+import { DIALECTS } from '../dialects/dialect.js';
+import { providerOf } from '../dialects/providers/providers.js';
 import { FALLBACK_CLASSES } from './failure-class.js';
 import { MAX_ATTEMPTS } from './route.js';
 import { STRATEGIES } from './strategies.js';
@@ -38,7 +41,7 @@ const DeploymentEntry = z
   .strictObject({
     /** Its name in metrics and on the health page; `<model>/<number>` when absent. */
     id: z.string().trim().min(1).max(100).optional(),
-    provider: z.enum(['openai', 'anthropic', 'azure', 'gemini', 'bedrock']),
+    provider: z.enum(PROVIDER_IDS),
     /** Up to and including the version; the provider's own when absent. Azure and Bedrock through a gateway of yours need it. */
     baseUrl: z.url({ protocol: /^https?$/ }).optional(),
     /** Name of the environment variable that holds the key. Absent: none is sent. */
@@ -49,7 +52,7 @@ const DeploymentEntry = z
     /** As the provider names it; for Azure the deployment. */
     model: z.string().trim().min(1).max(200),
     /** Dialects that it understands by itself. By provider when absent. */
-    speaks: z.array(z.enum(['chat', 'responses', 'messages', 'embeddings'])).optional(),
+    speaks: z.array(z.enum(DIALECTS)).optional(),
     weight: z.number().positive().max(1_000).default(1),
     /** Calls and tokens a minute, of each replica. */
     rpm: z.int().positive().optional(),
@@ -66,8 +69,11 @@ const DeploymentEntry = z
   })
   .superRefine((entry, context) => {
     const missing = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (entry.provider === 'azure' && entry.baseUrl === undefined) missing('baseUrl', 'an Azure resource has an address of its own');
-    if (entry.provider === 'bedrock' && entry.region === undefined) missing('region', 'Bedrock is asked in a region');
+    const { requires } = providerOf(entry.provider);
+    for (const setting of ['baseUrl', 'region'] as const) {
+      const reason = requires[setting];
+      if (reason !== undefined && entry[setting] === undefined) missing(setting, reason);
+    }
   });
 
 const fallbacks = z.array(z.string()).max(5).default([]);

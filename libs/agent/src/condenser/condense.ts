@@ -5,23 +5,11 @@ import type { AgentPorts, RunSettings } from '../ports.js';
 import { unitsOf } from '../prompt.js';
 import { isSeenByModel } from './condensation.js';
 import { planCondensation } from './plan.js';
+import type { CondenserSettings } from './settings.js';
 import { noteWithoutSummary, summaryRequest, summaryText } from './summary.js';
 import { promptTokens, tokensOfMessages } from './tokens.js';
 
-/** What condenses the model's view, and when. */
-export interface CondenserSettings {
-  /** `false`: only when it is asked for, and when the model refuses the conversation as too long. */
-  readonly automatic: boolean;
-  /** From so many tokens of prompt on; `null`: at four fifths of the model's context, where that is known. */
-  readonly maxTokens: number | null;
-  /** From so many events that the model sees on; `null`: whatever their number. */
-  readonly maxEvents: number | null;
-}
-
-/**
- * Part of the context that a prompt may fill before it is condensed; the remainder is for the answer and the error of
- * the estimate.
- */
+/** Part of the context that a prompt may fill before it is condensed; the rest is for the answer and for what an estimate misses. */
 const FULL = 0.8;
 /** Part of the context, and of the prompt, that stays as it is. */
 const TAIL_OF_CONTEXT = 0.25;

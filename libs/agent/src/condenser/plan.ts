@@ -1,4 +1,4 @@
-import type { PromptUnit } from '../prompt.js';
+import type { PromptUnit } from '../prompt-unit.js';
 import { tokensOfMessages } from './tokens.js';
 
 /** What a condensation takes away, in the order in which the model read it. */

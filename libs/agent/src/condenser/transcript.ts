@@ -1,5 +1,5 @@
 import type { ChatMessage } from '@slipway/llm';
-import type { PromptUnit } from '../prompt.js';
+import type { PromptUnit } from '../prompt-unit.js';
 import { tokensOfText } from './tokens.js';
 
 /** Most of one message, one call's arguments or one result that the summarizer reads. Characters. */

@@ -2,7 +2,7 @@ import type { HookDefinition } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { callModel } from '../model-call.js';
 import type { AgentPorts } from '../ports.js';
-import type { HookResult } from './run-hooks.js';
+import type { HookResult } from './hook-result.js';
 
 /** A hook that takes longer than a model that is asked twice is of no use to anybody. */
 const RETRIES = 1;

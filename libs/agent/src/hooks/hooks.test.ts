@@ -5,10 +5,10 @@ import { HookConfig } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
+import type { HookPort } from '../ports.js';
 import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
 import { judge } from './judge.js';
-import type { HookPort } from './run-hooks.js';
 
 const terminal = (command: string): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
 const finish: ModelTurn = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };

@@ -1,8 +1,7 @@
 import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
 import { type EventStamp, stamp } from '../events.js';
-import type { AgentPorts, RunSettings } from '../ports.js';
+import type { AgentPorts, Observation, RunSettings } from '../ports.js';
 import { textOf } from '../prompt.js';
-import type { Observation } from '../tools/tool.js';
 import { type HookVerdict, runHooks } from './run-hooks.js';
 
 /** `sender` of what a hook says to the model. */

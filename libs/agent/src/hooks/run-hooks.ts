@@ -1,26 +1,12 @@
 import { runInNewContext } from 'node:vm';
-import type { EventOf, HookConfig, HookDefinition, HookMatcher, HookType } from '@slipway/contracts';
+import type { EventOf, HookDefinition, HookMatcher, HookType } from '@slipway/contracts';
 import { hookKey } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
 import { stamp } from '../events.js';
-import type { AgentPorts, RunSettings } from '../ports.js';
+import type { AgentPorts, HookPort, RunSettings } from '../ports.js';
 import { askModel } from './ask-model.js';
-
-/** Commands of the workspace or the client that are asked at certain moments. */
-export interface HookPort {
-  readonly config: HookConfig;
-  readonly sessionId: string;
-  readonly workingDir: string;
-  /** Runs an agent as judge. Rejects with the signal's reason, and with the log's errors. */
-  judge(
-    hook: HookDefinition,
-    moment: object,
-    context: { readonly ports: AgentPorts; readonly settings: RunSettings; readonly signal: AbortSignal; readonly actionId: string },
-  ): Promise<HookResult>;
-  /** Runs a command in the sandbox with `input` as JSON on its standard input. Rejects as a tool does. */
-  run(command: string, input: object, timeoutS: number, signal: AbortSignal): Promise<{ exitCode: number; timedOut: boolean; stdout: string; stderr: string }>;
-}
+import type { HookResult } from './hook-result.js';
 
 export interface HookMoment {
   readonly type: HookType;
@@ -77,14 +63,6 @@ export async function runHooks(ports: AgentPorts, settings: RunSettings, moment:
     if (said.blocked !== null) return { blocked: said.blocked, context: context.join('\n\n') };
   }
   return { blocked: null, context: context.join('\n\n') };
-}
-
-/** How a hook ended. `error`: it did not run to its end. */
-export interface HookResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly error: string | null;
 }
 
 /** A hook as its event names it; `null` for one that is not run here. */

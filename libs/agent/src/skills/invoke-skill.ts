@@ -1,5 +1,6 @@
 import { InvokeSkillAction } from '@slipway/contracts';
-import { define, type Observation, type Tool } from '../tools/tool.js';
+import type { Observation, Tool } from '../ports.js';
+import { define } from '../tools/tool.js';
 import type { Skill } from './skill.js';
 
 /** Reads a skill that the system prompt names. */

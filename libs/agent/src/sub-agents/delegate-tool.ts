@@ -1,5 +1,6 @@
 import { type AgentDefinition, DelegateAction, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts';
-import { define, type Tool } from '../tools/tool.js';
+import type { Tool } from '../ports.js';
+import { define } from '../tools/tool.js';
 import { delegate, spawn } from './delegate.js';
 import { kindsOf } from './kinds.js';
 

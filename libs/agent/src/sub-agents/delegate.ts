@@ -1,7 +1,7 @@
 import { type ConversationEvent, DelegateAction, type EventOf, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
-import type { Observation, OwnToolContext } from '../tools/tool.js';
+import type { Observation, OwnToolContext } from '../ports.js';
 import { toolsBesideOthers } from './beside-others.js';
 import { DEFAULT_KIND, type SubAgentKind } from './kinds.js';
 import { runSubAgent } from './run-sub-agent.js';

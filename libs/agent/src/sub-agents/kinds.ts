@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '@slipway/contracts';
+import type { Tool } from '../ports.js';
 import { FILE_VIEWER } from '../tools/look.js';
-import type { Tool } from '../tools/tool.js';
 
 /** A kind of sub-agent. */
 export interface SubAgentKind {

@@ -1,6 +1,6 @@
 import type { TaskAction } from '@slipway/contracts';
 import { cutMiddle } from '../condenser/transcript.js';
-import type { Observation, OwnToolContext } from '../tools/tool.js';
+import type { Observation, OwnToolContext } from '../ports.js';
 import type { SubAgentKind } from './kinds.js';
 import { runSubAgent } from './run-sub-agent.js';
 import { eventsOfTask, newTaskId } from './sub-agent-log.js';

@@ -1,5 +1,6 @@
 import { type AgentDefinition, TaskAction } from '@slipway/contracts';
-import { define, type Observation, type Tool } from '../tools/tool.js';
+import type { Observation, Tool } from '../ports.js';
+import { define } from '../tools/tool.js';
 import { DEFAULT_KIND, kindsOf } from './kinds.js';
 import { runTask } from './run-task.js';
 

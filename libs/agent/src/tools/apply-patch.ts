@@ -1,5 +1,6 @@
 import { ApplyPatchAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 export const APPLY_PATCH: Tool = {
   definition: define(

@@ -14,7 +14,8 @@ import {
   BrowserSwitchTabAction,
   BrowserTypeAction,
 } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 const INDEX = { type: 'integer', description: 'Number of the element in the last state (browser_get_state).' };
 const TAB = { type: 'string', description: 'Four characters, as browser_list_tabs shows them.' };

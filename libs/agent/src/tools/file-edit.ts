@@ -2,7 +2,8 @@ import { FileEditAction, type FileEditObservation, type FileEditorObservation, M
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { callModel } from '../model-call.js';
-import { define, type OwnToolContext, type Tool } from './tool.js';
+import type { OwnToolContext, Tool } from '../ports.js';
+import { define } from './tool.js';
 
 type EditorAnswer = z.infer<typeof FileEditorObservation>;
 

@@ -1,5 +1,6 @@
 import { FinishAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 /** Ends the run: see `runToolCalls`. */
 export const FINISH: Tool = {

@@ -1,5 +1,6 @@
 import { IPythonRunCellAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 /** OpenHands' name for it. Offered only where the sandbox can run cells. */
 export const IPYTHON: Tool = {

@@ -1,9 +1,10 @@
 import { FileEditorAction } from '@slipway/contracts';
+import type { Tool } from '../ports.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
 import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
 import { THINK } from './think.js';
-import { define, type Tool } from './tool.js';
+import { define } from './tool.js';
 
 const { properties } = FILE_EDITOR.definition.parameters as { properties: Record<string, unknown> };
 

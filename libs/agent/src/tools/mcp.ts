@@ -1,5 +1,6 @@
 import { type AgentAction, MCPToolAction, type McpTool } from '@slipway/contracts';
-import { define, type Observation, type OwnToolContext, type Tool } from './tool.js';
+import type { Observation, OwnToolContext, Tool } from '../ports.js';
+import { define } from './tool.js';
 
 /** Carries a call out. Rejects with a SlipwayError whose detail is for the model, or with the signal's reason. */
 export type McpCall = (name: string, action: MCPToolAction, context: OwnToolContext) => Promise<Observation>;

@@ -1,8 +1,9 @@
 import { basename } from 'node:path/posix';
 import { FileEditorAction, KEEPS_DOWNLOADS, PlanningFileEditorAction, type SandboxAction } from '@slipway/contracts';
+import type { Tool } from '../ports.js';
 import { LOOKING_IN_BROWSER } from './browser.js';
 import { FILE_EDITOR } from './file-editor.js';
-import { define, type Tool } from './tool.js';
+import { define } from './tool.js';
 
 /** The one file that a planning agent writes. */
 const PLAN_FILE = 'PLAN.md';

@@ -1,5 +1,6 @@
 import { GlobAction, GrepAction, ListDirectoryAction, MAX_LISTED_ENTRIES, MAX_SEARCH_RESULTS } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 const PLACE = { type: 'string', description: 'Directory to search. Absent: the directory of the shell.' };
 

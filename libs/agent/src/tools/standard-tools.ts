@@ -1,3 +1,4 @@
+import type { Tool } from '../ports.js';
 import { APPLY_PATCH } from './apply-patch.js';
 import { BROWSER_TOOLS } from './browser.js';
 import { EDIT_FILE } from './file-edit.js';
@@ -8,7 +9,6 @@ import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
 import { TASK_TRACKER } from './task-tracker.js';
 import { TERMINAL } from './terminal.js';
 import { THINK } from './think.js';
-import type { Tool } from './tool.js';
 
 /**
  * What every agent can do unless its start says otherwise, or the image of the sandbox misses a requirement, in the

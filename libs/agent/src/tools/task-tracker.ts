@@ -1,5 +1,6 @@
 import { type ConversationEvent, TaskTrackerAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 type Plan = TaskTrackerAction['task_list'];
 

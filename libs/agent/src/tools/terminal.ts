@@ -1,5 +1,6 @@
 import { TerminalAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 export const TERMINAL: Tool = {
   definition: define(

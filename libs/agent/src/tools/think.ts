@@ -1,5 +1,6 @@
 import { ThinkAction } from '@slipway/contracts';
-import { define, type Tool } from './tool.js';
+import type { Tool } from '../ports.js';
+import { define } from './tool.js';
 
 export const THINK: Tool = {
   definition: define('think', 'Writes a thought down before a hard decision. Nothing is run and nothing changes.', { thought: { type: 'string' } }, [

@@ -1,11 +1,7 @@
-import { type AgentAction, type EventOf, SECURITY_RISKS, type SecurityRisk } from '@slipway/contracts';
+import { type AgentAction, type EventOf, SECURITY_RISKS } from '@slipway/contracts';
 import type { ToolCall, ToolDefinition } from '@slipway/llm';
 import type { z } from 'zod';
-import type { Tool } from './tool.js';
-
-export type ParsedCall =
-  | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
-  | { readonly ok: false; readonly error: string };
+import type { ParsedCall, Tool, ToolSet } from '../ports.js';
 
 /**
  * Of what is wrong with a call, how much the model gets: the beginning is enough to correct it, and the whole may be as
@@ -41,8 +37,7 @@ export interface ComingTools {
 const NONE: ComingTools = { tools: [], settled: () => Promise.resolve() };
 
 /** The tools of one conversation. */
-export class Toolbox {
-  /** What the log says that the model has; absent before its first step. */
+export class Toolbox implements ToolSet {
   shown?: readonly Tool[];
   private known: { readonly coming: readonly Tool[]; readonly all: readonly Tool[]; readonly byName: ReadonlyMap<string, Tool> };
 
@@ -62,7 +57,6 @@ export class Toolbox {
     return this.tools.map(({ definition }) => definition);
   }
 
-  /** Before the first step: those that are about to come. */
   settled(signal: AbortSignal): Promise<void> {
     return this.coming.settled(signal);
   }
@@ -82,7 +76,6 @@ export class Toolbox {
     return { coming, all, byName };
   }
 
-  /** The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such tool any more. */
   recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null {
     const alike = this.tools.filter(({ kind }) => kind === event.action.kind);
     const tool = alike.find(({ definition }) => definition.name === event.tool_name) ?? alike.find(({ readArguments }) => readArguments === undefined);
@@ -90,7 +83,6 @@ export class Toolbox {
     return tool === undefined || parsed?.success !== true ? null : { tool, action: parsed.data };
   }
 
-  /** The action that a tool call asks for, or a sentence for the model that says what is wrong with the call. */
   parse(call: ToolCall): ParsedCall {
     const tool = this.now().byName.get(call.name);
     if (tool === undefined)

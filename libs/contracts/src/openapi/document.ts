@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { type Operation, operations, proofOf } from '../operations.js';
+import { type Operation, proofOf } from '../operation.js';
+import { operations } from '../operations.js';
 import { Problem } from '../problem.js';
 import { exampleOf, NoExample } from './example-of.js';
 import type { Json } from './json.js';

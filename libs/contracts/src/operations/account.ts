@@ -1,5 +1,5 @@
 import { AcceptTerms, ConnectionList, EndedSessions, EndSessions, MySessionList, MySettings, UpdateMySettings, VerifyEmail } from '../account.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { Me } from '../orgs.js';
 
 const ME = '/api/v1/me';

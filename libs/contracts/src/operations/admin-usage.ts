@@ -1,6 +1,6 @@
 import { BudgetNotice, BudgetOverride, BudgetPreview, BudgetPreviewQuery, Budgets, ChangeBudgets, PutBudgetOverride } from '../budgets.js';
 import { PageQuery, pageOf } from '../conversations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { ListSandboxesQuery, SandboxFleet, SandboxQueue } from '../sandboxes.js';
 import { Usage, UsageQuery } from '../usage.js';
 

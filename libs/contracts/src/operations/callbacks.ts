@@ -9,7 +9,7 @@ import {
   WebhookMessage,
   WebhookMessagePage,
 } from '../callbacks.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 const WEBHOOKS = '/api/v1/orgs/{org}/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{webhook}`;

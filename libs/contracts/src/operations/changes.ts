@@ -1,5 +1,5 @@
 import { Changes, ChangesQuery, DiffQuery, WorkspaceCommits, WorkspaceCommitsQuery, WorkspaceRepositories } from '../changes.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { OpenEditor } from '../vscode.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';

@@ -1,7 +1,7 @@
 import { RevokeConfirmationRule } from '../confirmation.js';
 import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateConversationTerms } from '../conversation-terms.js';
 import { Conversation, QueuedMessage } from '../conversations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 const UNSAFE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;

@@ -1,5 +1,5 @@
 import { Conversation, SwitchModel } from '../conversations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 export const conversationModelOperations = {
   switchModel: {

@@ -12,7 +12,7 @@ import {
   RotateWebhookSecret,
   UpdateIntegrationConnection,
 } from '../integrations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 const INTEGRATIONS = '/api/v1/orgs/{org}/integrations';
 const CONNECTION = `${INTEGRATIONS}/connections/{connection}`;

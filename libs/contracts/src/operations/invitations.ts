@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../error-codes.js';
 import { CreateInvitations, InvitationOutcomes, InvitationPage, InvitationPreview, ListInvitationsQuery, SentInvitation } from '../invitations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { Org } from '../orgs.js';
 
 const INVITATIONS = '/api/v1/orgs/{org}/invitations';

@@ -12,7 +12,7 @@ import {
   SearchSandboxesQuery,
   StartSandboxQuery,
 } from '../openhands-sandboxes.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 const SANDBOXES = '/api/v1/sandboxes';
 const SANDBOX = `${SANDBOXES}/{sandbox}`;

@@ -22,7 +22,7 @@ import {
   UpdateOrganization,
   UpdateOrganizationMember,
 } from '../openhands.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 
 const ORGANIZATIONS = '/api/organizations';
 const ORGANIZATION = `${ORGANIZATIONS}/{org}`;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../error-codes.js';
 import { MemberRemoval } from '../members.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { CreateOrg, DeleteOrg, Org, OrgList, TransferOrg, UpdateOrg } from '../orgs.js';
 
 const ORG = '/api/v1/orgs/{org}';

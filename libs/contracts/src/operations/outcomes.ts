@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { ConversationOutcomes, ConversationOutcomesQuery, Outcomes, OutcomesQuery, UserOutcomes } from '../outcomes.js';
 
 const OUTCOMES = '/api/v1/orgs/{org}/outcomes';

@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { PromptLogQuery } from '../prompt-log.js';
 
 /** Whether prompts are kept is a setting of the organization (`promptLogDays`), and its owners'. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { FixPullRequest, MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../pull-requests.js';
 
 const PULL_REQUESTS = '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests';

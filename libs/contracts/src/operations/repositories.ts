@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { ListBranchesQuery, ListRepositoriesQuery, RepositoryBranchPage, RepositoryPage } from '../repositories.js';
 
 const REPOSITORIES = '/api/v1/orgs/{org}/integrations/repositories';

@@ -1,6 +1,6 @@
 import { EndedSessions } from '../account.js';
 import type { ErrorCode } from '../error-codes.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { ListMemberSessionsQuery, MemberSessionPage, SecurityRules, UpdateSecurityRules } from '../security.js';
 
 const ORG = '/api/v1/orgs/{org}';

@@ -1,5 +1,5 @@
 import { pageOf } from '../conversations.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { ChangeServiceAccount, CreateServiceAccount, ListServiceAccountsQuery, ServiceAccount } from '../service-accounts.js';
 
 const ACCOUNTS = '/api/v1/orgs/{org}/service-accounts';

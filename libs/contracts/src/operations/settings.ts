@@ -1,6 +1,6 @@
 import { CreateLlmProfile, LlmProfile, LlmProfileList, UpdateLlmProfile } from '../llm-profiles.js';
 import { CreateMcpServer, McpServer, McpServerList, McpServerTest, UpdateMcpServer } from '../mcp-servers.js';
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { OrgSettings, UpdateOrgSettings } from '../org-settings.js';
 
 const ORG = '/api/v1/orgs/{org}';

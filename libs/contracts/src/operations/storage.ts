@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { Storage } from '../storage.js';
 
 const ORG = '/api/v1/orgs/{org}';

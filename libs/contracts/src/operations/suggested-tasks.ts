@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.js';
+import type { Operation } from '../operation.js';
 import { SuggestedTasks } from '../suggested-tasks.js';
 
 /** What waits for the caller at git hosts. */

@@ -1,6 +1,5 @@
-import { type Draft, spanName } from './draft.js';
+import { type Draft, spanName, type TurnCopy } from './draft.js';
 import { spanId } from './span-ids.js';
-import type { TurnCopy } from './trace.js';
 import type { TraceCall } from './trace-event.js';
 
 /** Clocks of gateway and sandbox may be apart by so much and a call still counts as inside. Milliseconds. */

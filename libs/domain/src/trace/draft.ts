@@ -54,3 +54,6 @@ export function endDraft(draft: Draft, at: number, code: string | null = null): 
   draft.status = code === null ? 'ok' : 'error';
   draft.code = code;
 }
+
+/** A turn of the answer; `seq: null` for a message that is not in the log. */
+export type TurnCopy = TurnDraft & { readonly seq: number | null };

@@ -2,7 +2,7 @@ import { MAX_SPAN_NAME, type TraceSpan, type TraceTurn } from '@slipway/contract
 import { addCalls } from './calls.js';
 import { LOST, type TraceCollector } from './collector.js';
 import { markCriticalPath } from './critical-path.js';
-import { type Draft, endDraft, spanName, type TurnDraft } from './draft.js';
+import { type Draft, endDraft, spanName, type TurnCopy } from './draft.js';
 import { longestOf, partsOf } from './parts.js';
 import { derivedTraceId, isTraceId, spanId } from './span-ids.js';
 import type { QueuedMessage, TraceCall } from './trace-event.js';
@@ -49,9 +49,6 @@ export function traceOf(collector: TraceCollector, input: TraceInput): Trace {
     spans: spans.slice(0, input.limit),
   };
 }
-
-/** A turn of the answer; `seq: null` for a message that is not in the log. */
-export type TurnCopy = TurnDraft & { readonly seq: number | null };
 
 function copyOf(collector: TraceCollector): { turns: TurnCopy[]; starts: Draft[] } {
   const copies = new Map<Draft, Draft>();

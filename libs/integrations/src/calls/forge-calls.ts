@@ -3,8 +3,9 @@ import { dateOf, fields, flag, id, maybe, name, text, url } from '../reading/fie
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, ForgeComments, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
-import { noRepository, ProviderRefusal, type RefusalKind } from './provider-refusal.js';
+import { ProviderRefusal, type RefusalKind } from './provider-refusal.js';
 import type { PublishCalls } from './publish-calls.js';
+import { part, repo } from './repository-path.js';
 
 const written = fields({ id, html_url: url });
 export const forgeComment = fields({ id, html_url: url, body: text });
@@ -78,7 +79,6 @@ export function forgeCalls(client: ProviderClient): Shared {
 }
 
 export const forgePullRequest = pullRequestFields;
-export const forgeRepository = repositoryFields;
 /** With what the credential itself may do there; missing where the host does not say. */
 export const listedRepository = z.intersection(repositoryFields, fields({ permissions: maybe(fields({ admin: flag, push: flag })) }));
 
@@ -113,15 +113,6 @@ export async function provenBy(asked: Promise<boolean>): Promise<boolean> {
 const UNPROVEN: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
 
 export const cut = (body: string): string => body.slice(0, MAX_BODY);
-export const part = (value: string): string => encodeURIComponent(value);
-
-/** The path of a repository. @throws ProviderRefusal `missing` for what is none: a name with `..` or a slash more would be another path. */
-export function repo(fullName: FullName): string {
-  const [owner = '', repository = '', ...rest] = fullName.split('/');
-  const odd = [owner, repository].some((each) => !/^[\w.-]{1,200}$/.test(each) || /^\.+$/.test(each));
-  if (odd || rest.length > 0) throw noRepository();
-  return `/repos/${owner}/${repository}`;
-}
 
 /** The next page of a list whose pages have this length; one that is full may be followed by an empty one. */
 export function pageOf<T>(items: readonly T[], page: number, length = PAGE): PageOf<T> {

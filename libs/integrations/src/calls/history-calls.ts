@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { dateOf, fields, maybe, moment, name } from '../reading/fields.js';
 import { actorOf, user } from '../reading/forge.js';
 import type { Bounded, HostCommit, RepositoryHistory } from './code-host.js';
-import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
+import { part, repo } from './repository-path.js';
 
 /** Most files of one pull request that are read. */
 export const MAX_PULL_FILES = 300;

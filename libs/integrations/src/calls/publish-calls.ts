@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { dateOf, fields, flag, id, list, maybe, moment, name, text, title, url } from '../reading/fields.js';
-import { actorOf, repositoryOf, user } from '../reading/forge.js';
+import { actorOf, repository as forgeRepository, repositoryOf, user } from '../reading/forge.js';
 import { blob, blobText } from './blob.js';
 import type { CommitCheck, FolderAt, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
-import { forgeRepository, part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
+import { part, repo } from './repository-path.js';
 
 /** What follows a pull request after it was opened, alike on GitHub and Gitea below their own base paths. */
 export interface PublishCalls {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { fields, flag, id, list, name } from '../reading/fields.js';
 import type { FullName } from './code-host.js';
-import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
 import { ProviderRefusal } from './provider-refusal.js';
+import { part, repo } from './repository-path.js';
 
 export interface HookSettings {
   readonly url: string;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Passage, ReviewPlace, Thread } from '../intent.js';
 import { fields, flag, id, maybe, moment, name, text, url } from '../reading/fields.js';
 import { actorOf, user } from '../reading/forge.js';
-import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
+import { part, repo } from './repository-path.js';
 
 /** Something that was said in a thread after its subject. */
 export interface Said {

@@ -1,2 +1,3 @@
+export { DEVELOPER, MAINTAINER, type NewNote, type NewProject } from './gitlab-state.js';
 export type { GitLabDiscussion, GitLabHook, GitLabNote, GitLabProject, GitLabThread, GitLabUser } from './model.js';
-export { DEVELOPER, MAINTAINER, type NewNote, type NewProject, ScriptedGitLab } from './scripted-gitlab.js';
+export { ScriptedGitLab } from './scripted-gitlab.js';

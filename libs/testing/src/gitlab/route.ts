@@ -1,9 +1,9 @@
 import type { ListedCommit } from '../bare-repository.js';
+import type { GitLabState } from './gitlab-state.js';
 import type { GitLabProject, GitLabUser } from './model.js';
-import type { ScriptedGitLab } from './scripted-gitlab.js';
 
 export interface RouteCall {
-  readonly gitlab: ScriptedGitLab;
+  readonly gitlab: GitLabState;
   readonly by: GitLabUser;
   /** Of the path's parts that are named, in order; without the project. */
   readonly parts: readonly string[];

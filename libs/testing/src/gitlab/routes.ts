@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GitLabState } from './gitlab-state.js';
 import { hookRoutes } from './hook-routes.js';
 import { mergeRequestRoutes } from './merge-request-routes.js';
 import type { GitLabUser } from './model.js';
 import { projectRoutes } from './project-routes.js';
 import { missing, type Route, type RouteAnswer, refused, shownProject, shownUser } from './route.js';
-import type { ScriptedGitLab } from './scripted-gitlab.js';
 import { threadRoutes } from './thread-routes.js';
 
 const ROUTES: readonly Route[] = [...projectRoutes, ...mergeRequestRoutes, ...threadRoutes, ...hookRoutes];
@@ -12,7 +12,7 @@ const READS = ['api', 'read_api'];
 
 /** GitLab's API, version 4. */
 export class GitLabRoutes {
-  constructor(private readonly gitlab: ScriptedGitLab) {}
+  constructor(private readonly gitlab: GitLabState) {}
 
   async take(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -56,7 +56,7 @@ function matched(at: string, method: string, rest: readonly string[]): string[] 
   return rest.filter((_, index) => names[index] === '*');
 }
 
-function listed(gitlab: ScriptedGitLab, by: GitLabUser, query: URLSearchParams): object[] {
+function listed(gitlab: GitLabState, by: GitLabUser, query: URLSearchParams): object[] {
   const [after, search] = [Number(query.get('id_after') ?? 0), query.get('search')?.toLowerCase() ?? ''];
   const least = Number(query.get('min_access_level') ?? 1);
   return gitlab.projects

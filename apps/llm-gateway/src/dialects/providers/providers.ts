@@ -1,13 +1,14 @@
-import type { Address } from '../address.js';
-import type { ProviderKind } from '../exchange.js';
-import { azureAddress } from './azure/address.js';
-import { bedrock } from './bedrock/format.js';
-import type { ProviderFormat } from './format.js';
-import { gemini } from './gemini/format.js';
+import type { ProviderId } from '@slipway/contracts';
+import { anthropic } from './anthropic/provider.js';
+import { azure } from './azure/provider.js';
+import { bedrock } from './bedrock/provider.js';
+import { gemini } from './gemini/provider.js';
+import { openAi } from './openai/provider.js';
+import type { Provider } from './provider.js';
 
-/** Upstreams with manners of their own: an address only, where they speak our dialects, or a format. */
-export const OWN_MANNERS = {
-  azure: azureAddress,
-  gemini,
-  bedrock: bedrock(() => new Date()),
-} as const satisfies Partial<Record<ProviderKind, Address | ProviderFormat>>;
+/** A new provider is a folder, its id in `PROVIDER_IDS` of libs/contracts, and a line here. */
+export const PROVIDERS = { openai: openAi, anthropic, azure, gemini, bedrock } satisfies Record<ProviderId, Provider>;
+
+export function providerOf(id: ProviderId): Provider {
+  return PROVIDERS[id];
+}

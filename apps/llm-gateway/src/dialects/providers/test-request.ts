@@ -1,4 +1,5 @@
-import type { ProviderKind, Target } from '../exchange.js';
+import type { ProviderId } from '@slipway/contracts';
+import type { Target } from '../exchange.js';
 import type { TurnsRequest } from '../turns.js';
 
 /** A request that says nothing but what is given. */
@@ -26,6 +27,6 @@ export function testRequest(said: Partial<TurnsRequest>): TurnsRequest {
   };
 }
 
-export function testTarget(provider: ProviderKind, model: string, baseUrl = 'http://127.0.0.1:1'): Target {
+export function testTarget(provider: ProviderId, model: string, baseUrl = 'http://127.0.0.1:1'): Target {
   return { provider, model, baseUrl, apiKey: 'secret', speaks: [] };
 }

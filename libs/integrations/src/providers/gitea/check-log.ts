@@ -1,7 +1,7 @@
 import type { CheckLog, CommitCheck, FullName } from '../../calls/code-host.js';
-import { part, repo } from '../../calls/forge-calls.js';
 import { MAX_CHECK_LOG, orNoLog } from '../../calls/log-of-check.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
+import { part, repo } from '../../calls/repository-path.js';
 import { fields, id, url } from '../../reading/fields.js';
 
 const job = fields({ run_id: id, html_url: url });

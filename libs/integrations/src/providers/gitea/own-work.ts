@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CodeHost, OwnWork, OwnWorkList, RepositoryListing } from '../../calls/code-host.js';
-import { part, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
+import { part, repo } from '../../calls/repository-path.js';
 import { fields, list, maybe, text, title, url } from '../../reading/fields.js';
 import { user } from '../../reading/forge.js';
 

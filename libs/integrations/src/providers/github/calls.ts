@@ -8,16 +8,15 @@ import {
   listedRepository,
   pageNumber,
   pageOf,
-  part,
   provenBy,
   pullRequestOf,
-  repo,
   writtenOf,
 } from '../../calls/forge-calls.js';
 import { historyCalls } from '../../calls/history-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
+import { part, repo } from '../../calls/repository-path.js';
 import { fields, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
 import { githubCheckLog } from './check-log.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CheckLog, CommitCheck, FullName } from '../../calls/code-host.js';
-import { part, repo } from '../../calls/forge-calls.js';
 import { MAX_CHECK_LOG, orNoLog } from '../../calls/log-of-check.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
+import { part, repo } from '../../calls/repository-path.js';
 import { fields, maybe, name, text } from '../../reading/fields.js';
 
 const ANNOTATIONS = 30;

@@ -1,6 +1,6 @@
 import { forgeAnswers, forgeSubject } from '../../answers/forge-answers.js';
-import { part, repo } from '../../calls/forge-calls.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
+import { part, repo } from '../../calls/repository-path.js';
 import { githubLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';

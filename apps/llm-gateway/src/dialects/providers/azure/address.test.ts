@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import type { Dialect, Target } from '../../exchange.js';
+import type { Dialect } from '../../dialect.js';
+import type { Target } from '../../exchange.js';
 import { azureAddress } from './address.js';
 
 const asked = { dialect: 'chat', headers: {}, stream: false, trace: { traceparent: '00-1-2-01' } } as never;

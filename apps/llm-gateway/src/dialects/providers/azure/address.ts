@@ -1,5 +1,6 @@
 import { type Address, below, dialectHeaders, plainHeaders } from '../../address.js';
-import type { Dialect, Target } from '../../exchange.js';
+import type { Dialect } from '../../dialect.js';
+import type { Target } from '../../exchange.js';
 
 const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages', embeddings: '/embeddings' };
 /** The last version with a date that is no preview: from then on Azure has one without versions. */

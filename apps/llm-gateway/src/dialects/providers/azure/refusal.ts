@@ -1,5 +1,5 @@
 import { objectOf, parseObject, textOf } from '../../json.js';
-import type { PlainRefusal, Refusal } from '../refusals.js';
+import type { PlainRefusal, Refusal } from '../refusal.js';
 
 /** Azure's own layers have three shapes for an error; what its filters found is named, since the message does not. */
 export function azureRefusal({ status, headers, body }: Refusal): PlainRefusal {

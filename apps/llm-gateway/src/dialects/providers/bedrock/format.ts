@@ -10,7 +10,7 @@ import { converseRequest } from './write-request.js';
 const SERVICE = 'bedrock';
 
 /** Bedrock's Converse. @param now when a request is signed; AWS refuses a signature of another time. */
-export function bedrock(now: () => Date): ProviderFormat {
+export function bedrockFormat(now: () => Date): ProviderFormat {
   return {
     signedBy: 'anthropic',
     streams: /^application\/vnd\.amazon\.eventstream\b/i,

@@ -1,5 +1,5 @@
 import { parseObject, textOf } from '../../json.js';
-import type { PlainRefusal, Refusal } from '../refusals.js';
+import type { PlainRefusal, Refusal } from '../refusal.js';
 
 /** Statuses of Bedrock's exceptions as an OpenAI-compatible server would have them: a model that failed is no fault of the request. */
 const STATUSES: Readonly<Record<string, number>> = {

@@ -6,7 +6,7 @@ import { geminiEmbeddings, readGeminiEmbeddings } from './embeddings.js';
 import { geminiRequest } from './write-request.js';
 
 /** Gemini's own API. The key goes in a header: an address ends up in logs. */
-export const gemini: ProviderFormat = {
+export const geminiFormat: ProviderFormat = {
   signedBy: 'gemini',
   streams: /^text\/event-stream\b/i,
   write(request, target) {

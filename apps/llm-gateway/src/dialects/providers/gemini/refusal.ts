@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json.js';
-import type { PlainRefusal, Refusal } from '../refusals.js';
+import type { PlainRefusal, Refusal } from '../refusal.js';
 
 /** Google puts the key's refusal under 400, and how long to wait into the details instead of a header. */
 export function geminiRefusal({ status, body }: Refusal): PlainRefusal {

@@ -4,8 +4,8 @@ import { picturesOf } from '../pictures.ts';
 import { type Step, stepState } from '../timeline-row.ts';
 import { browserDeed } from './browser-deed.ts';
 import { Output, outputOf } from './step-bodies.tsx';
+import type { StepParts } from './step-parts.ts';
 import { Pictures } from './step-pictures.tsx';
-import type { StepParts } from './tool-step.tsx';
 
 /** How an action of the browser stands in the timeline; `null` for another kind of call. */
 export function browserStep(step: Step): StepParts | null {

@@ -11,15 +11,9 @@ import { browserStep } from './browser-step.tsx';
 import { givenInLine } from './given-in-line.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
+import type { StepParts } from './step-parts.ts';
 import { TaskBody } from './task-body.tsx';
 import { CellBody, FoundBody, McpBody, PatchBody } from './tool-bodies.tsx';
-
-export interface StepParts {
-  readonly icon: ReactNode;
-  readonly label: ReactNode;
-  readonly aside: ReactNode;
-  readonly body: ReactNode;
-}
 
 /** Longest part of a pattern or of code that a line shows. UTF-16 code units. */
 const SHOWN = 300;

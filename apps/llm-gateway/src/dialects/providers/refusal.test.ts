@@ -1,12 +1,12 @@
 import { describe, it } from 'node:test';
+import type { ProviderId } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import type { ProviderKind } from '../exchange.js';
-import { plainRefusal } from './refusals.js';
+import { providerOf } from './providers.js';
 import { golden } from './test-golden.js';
 
-const refusal = (provider: ProviderKind, status: number, body: string, headers: Record<string, string> = {}): unknown =>
-  plainRefusal(provider, { status, headers, body });
+const refusal = (provider: ProviderId, status: number, body: string, headers: Record<string, string> = {}): unknown =>
+  providerOf(provider).refusal?.({ status, headers, body }) ?? null;
 
 describe('a refusal in plain words', () => {
   it("of Azure's filters is a matter of policy, and says which filter it was", () => {
@@ -55,7 +55,7 @@ describe('a refusal in plain words', () => {
   it('is left as it is where the provider speaks as OpenAI or Anthropic, and never fails', () => {
     expect(refusal('openai', 500, '{}')).toBeNull();
     expect(refusal('anthropic', 500, '{}')).toBeNull();
-    const kinds = fc.constantFrom<ProviderKind>('azure', 'gemini', 'bedrock');
+    const kinds = fc.constantFrom<ProviderId>('azure', 'gemini', 'bedrock');
     fc.assert(fc.property(kinds, fc.jsonValue(), (kind, value) => void refusal(kind, 400, JSON.stringify({ error: value, message: value, __type: value }))));
     fc.assert(fc.property(kinds, fc.string(), (kind, text) => void refusal(kind, 400, text, { 'x-amzn-errortype': text, 'retry-after-ms': text })));
   });

@@ -1,6 +1,7 @@
 // A small service with our tracing, for the tests of this folder: it is bundled as the apps are, and started with and without a tracer.
 import http from 'node:http';
-import { createLogger, flushTraces, GracefulStop, inSpan, traceHeaders, useTracing } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger, flushTraces, inSpan, traceHeaders, useTracing } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import Fastify from 'fastify';

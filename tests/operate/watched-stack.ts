@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { SandboxAccess } from '@slipway/contracts';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger } from '@slipway/telemetry';
 import { freePort } from '@slipway/testing';
 import { expect } from 'expect';
 import { loadConfig as loadEgressConfig } from '../../apps/egress-proxy/dist/config.js';

@@ -1,4 +1,4 @@
-import { parseConfig } from '@slipway/errors';
+import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
-import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
+import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 

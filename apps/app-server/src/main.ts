@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { createGatheringLogger, createLogger, flushTraces, GracefulStop, logSettings, useTracing } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createGatheringLogger, createLogger, flushTraces, logSettings, useTracing } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createApp } from './app.js';

@@ -1,5 +1,5 @@
-import { METADATA_RANGES } from '@slipway/domain';
-import { parseConfig } from '@slipway/errors';
+import { METADATA_RANGES } from '@slipway/net';
+import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 import { AddressRanges } from './addresses/address-ranges.js';

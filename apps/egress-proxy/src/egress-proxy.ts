@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
-import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
+import { type GracefulStop } from '@slipway/service';
+import { type Logger, metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
 import { createResolver, type Resolve } from './addresses/resolver.js';

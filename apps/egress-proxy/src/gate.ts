@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { EgressClaims } from '@slipway/contracts';
-import { isName } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
+import { isName } from '@slipway/net';
 import type { Logger } from '@slipway/telemetry';
 import { type AddressRules, reachableOf } from './addresses/reachable.js';
 import type { Resolve } from './addresses/resolver.js';

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { isName } from '@slipway/domain';
+import { isName } from '@slipway/net';
 import { absoluteOf } from './admission/destination.js';
 import { answerOf, unreachable } from './admission/refusal.js';
 import type { Gate } from './gate.js';

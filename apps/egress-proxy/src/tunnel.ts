@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { canonicalHost, isName } from '@slipway/domain';
+import { canonicalHost, isName } from '@slipway/net';
 import { authorityOf } from './admission/destination.js';
 import { answerOf } from './admission/refusal.js';
 import type { Gate } from './gate.js';

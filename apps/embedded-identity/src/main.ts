@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createLogger, GracefulStop, logSettings, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger, logSettings, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createIdentityServer } from './server.js';
 

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
-import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
+import { type GracefulStop } from '@slipway/service';
+import { type Logger, metricsAddress } from '@slipway/telemetry';
 import { PoolMetrics } from '@slipway/telemetry/http';
 import { createAdmitter } from './budgets/create-admitter.js';
 import { ResponseCache } from './cache/response-cache.js';

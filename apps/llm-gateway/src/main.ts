@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { createGatheringLogger, createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createGatheringLogger, createLogger, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startGateway } from './gateway.js';
 

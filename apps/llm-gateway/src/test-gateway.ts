@@ -1,5 +1,6 @@
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
 import { loadConfig } from './config.js';
 import { type Gateway, startGateway } from './gateway.js';

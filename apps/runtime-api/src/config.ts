@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import os from 'node:os';
-import { parseConfig } from '@slipway/errors';
+import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 

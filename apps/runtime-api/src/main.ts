@@ -1,4 +1,5 @@
-import { createGatheringLogger, createLogger, flushTraces, GracefulStop, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createGatheringLogger, createLogger, flushTraces, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';

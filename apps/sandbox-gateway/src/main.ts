@@ -1,4 +1,5 @@
-import { createLogger, GracefulStop, logSettings } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startGateway } from './gateway.js';
 

@@ -1,6 +1,6 @@
 import { analyticsVariables, flagVariables } from '@slipway/analytics';
-import { parseConfig } from '@slipway/errors';
 import { platformAppsVariable } from '@slipway/integrations/apps';
+import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 

@@ -1,4 +1,5 @@
-import { createLogger, flushTraces, GracefulStop, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger, flushTraces, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import Fastify from 'fastify';

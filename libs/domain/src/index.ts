@@ -1,7 +1,6 @@
 export { beginsAgain, budgetReason, limitNeeded, shortReason } from './budget.js';
 export { settingsOfMode, stricterMode, stricterSettings } from './confirmation-mode.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
-export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export {
   estimateSeconds,
   type OrgShare,
@@ -18,7 +17,6 @@ export { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openD
 export { globMatcher } from './glob-matcher.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export { mcpServerConfigOf, type StoredMcpConfig, secretsOfMcpServer } from './mcp-settings.js';
-export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 export {
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,
@@ -34,9 +32,7 @@ export {
 export { type NoSeat, OpenSeats, type SeatLimits } from './open-seats.js';
 export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from './pool-forecast.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
-export { isPublicAddress } from './public-address.js';
 export { type NoSlot, type ReadLimits, type ReadSlot, ReadSlots, readWithin } from './read-slots.js';
-export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
 export { runtimeState, runtimeStatusOf } from './runtime-status.js';
 export {
   nextSlotState,

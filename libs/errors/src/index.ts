@@ -1,3 +1,3 @@
-export { parseConfig, parseOrThrow } from './parse.js';
+export { parseOrThrow } from './parse.js';
 export { notFound, type ProblemResponse, SlipwayError, toProblem } from './slipway-error.js';
 export { storeUnavailable } from './store-unavailable.js';

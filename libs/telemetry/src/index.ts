@@ -1,5 +1,4 @@
 export { currentContext, currentTraceId, type RequestContext, runInContext, traceIdOf } from './context.js';
-export { type DrainWork, GracefulStop, type GracefulStopOptions, type StopStep } from './graceful-stop.js';
 export { type LogSettings, logSettings, logVariables } from './log-settings.js';
 export { createGatheringLogger, createLogger, type Logger } from './logger.js';
 export { type MetricsServer, metricsAddress, startMetricsServer } from './metrics-server.js';

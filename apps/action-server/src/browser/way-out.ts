@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import os from 'node:os';
-import { isMetadataAddress, isMetadataHost } from '@slipway/domain';
+import { isMetadataAddress, isMetadataHost } from '@slipway/net';
 
 /** Where a connection of the browser goes: to addresses that were checked, or through the sandbox's own proxy; or why to nowhere. */
 export type WayOut =

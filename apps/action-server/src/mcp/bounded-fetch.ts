@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isMetadataAddress, isMetadataHost } from '@slipway/domain';
+import { isMetadataAddress, isMetadataHost } from '@slipway/net';
 import type { ServerSpec } from './server-spec.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts';
-import { isMetadataHost } from '@slipway/domain';
+import { isMetadataHost } from '@slipway/net';
 
 /** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with the mark of the sandbox. */
 export const MARK = 'SLIPWAY_MCP_SERVER';

@@ -3,7 +3,7 @@ import type { Socket as NetSocket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ConversationEvent } from '@slipway/contracts';
-import { PACE_WINDOW_MS } from '@slipway/domain';
+import { PACE_WINDOW_MS } from '@slipway/net';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'ws';

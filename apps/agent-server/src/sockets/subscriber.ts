@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { ReadingPace, takenBytes } from '@slipway/domain';
+import { ReadingPace, takenBytes } from '@slipway/net';
 import type { WebSocket } from 'ws';
 import type { EventLog } from '../conversations/event-log.js';
 

@@ -1,7 +1,7 @@
 // Commands of the operator of the installation: `node operator.js COMMAND …`. Exit code 0 when done, 1 with a sentence when not.
 import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { parseConfig } from '@slipway/errors';
+import { parseConfig } from '@slipway/service';
 import { z } from 'zod';
 import { deactivate, findAccounts, reactivate } from './accounts.js';
 import { flagLines, waitingEvents } from './analytics.js';

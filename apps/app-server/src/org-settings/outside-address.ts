@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
+import { isPublicAddress } from '@slipway/net';
 
 /** Longest wait for the name service. Milliseconds. */
 const LOOKUP_MS = 3_000;

@@ -1,5 +1,5 @@
 import { SOCKET_MAX_BYTES, SOCKET_MAX_FRAMES } from '@slipway/contracts';
-import { takenBytes, type WritingSocket } from '@slipway/domain';
+import { takenBytes, type WritingSocket } from '@slipway/net';
 import type { Socket } from 'socket.io';
 import { FRAME_LENGTH } from '../events/log-line.js';
 

@@ -12,8 +12,8 @@ import {
   Unsubscribe,
 } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
-import { PACE_LEAVE_MS } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
+import { PACE_LEAVE_MS } from '@slipway/net';
 import type { Logger } from '@slipway/telemetry';
 import { Counter, Gauge, type Registry } from '@slipway/telemetry/http';
 import { Server, type Socket } from 'socket.io';

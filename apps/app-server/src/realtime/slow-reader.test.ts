@@ -1,7 +1,7 @@
 import type { Socket as NetSocket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
-import { PACE_LEAVE_MS, PACE_WINDOW_MS } from '@slipway/domain';
+import { PACE_LEAVE_MS, PACE_WINDOW_MS } from '@slipway/net';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { ReadingPace } from '@slipway/domain';
+import { ReadingPace } from '@slipway/net';
 import type { Socket } from 'socket.io';
 import { eventFrames } from '../events/log-line.js';
 import type { LogReader } from '../events/log-reader.js';

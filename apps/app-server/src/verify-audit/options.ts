@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseConfig } from '@slipway/errors';
+import { parseConfig } from '@slipway/service';
 import { z } from 'zod';
 import { type ExpectedLink, readExpected } from '../audit/verify-chain.js';
 

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { isPublicAddress } from '@slipway/domain';
+import { isPublicAddress } from '@slipway/net';
 import type { AddressRanges } from './address-ranges.js';
 
 export interface AddressRules {

@@ -1,4 +1,4 @@
-import { canonicalHost } from '@slipway/domain';
+import { canonicalHost } from '@slipway/net';
 import { refused } from './refusal.js';
 
 export interface Destination {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type EgressClaims, EgressRules } from '@slipway/contracts';
-import { type HostPattern, namesHost, readHostPattern } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import { type HostPattern, namesHost, readHostPattern } from '@slipway/net';
 import type { Destination } from './destination.js';
 import { refused } from './refusal.js';
 

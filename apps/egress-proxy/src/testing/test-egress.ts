@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { text } from 'node:stream/consumers';
 import { EGRESS_USER, EgressCredentials } from '@slipway/auth/egress-credential';
 import type { EgressClaims } from '@slipway/contracts';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { GracefulStop } from '@slipway/service';
+import { createLogger } from '@slipway/telemetry';
 import { loadConfig } from '../config.js';
 import { type EgressProxy, startEgressProxy } from '../egress-proxy.js';
 

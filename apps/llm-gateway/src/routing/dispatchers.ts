@@ -1,5 +1,5 @@
-import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
+import { isInsideLiteral, publicLookup } from '@slipway/net/public-lookup';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Config } from '../config.js';
 

@@ -1,5 +1,5 @@
-import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
+import { isInsideLiteral, publicLookup } from '@slipway/net/public-lookup';
 import { Agent, fetch } from 'undici';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { GitOutgoing } from './git-remote.js';

@@ -1,6 +1,6 @@
 import { EGRESS_CLASSES, RESOURCE_FACTORS } from '@slipway/contracts';
-import { readHostPattern } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import { readHostPattern } from '@slipway/net';
 import { z } from 'zod';
 import { OWN_PREFIX } from './cluster-objects.js';
 import { amountOf, ByteQuantity, CpuQuantity } from './quantity.js';

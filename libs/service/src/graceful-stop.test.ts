@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
+import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import { GracefulStop, type StopStep } from './graceful-stop.js';
-import { createLogger } from './logger.js';
 
 /** Longest that anything here may take. Milliseconds; far above what it does. */
 const SOON_MS = 5_000;

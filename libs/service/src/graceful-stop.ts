@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from './logger.js';
+import type { Logger } from '@slipway/telemetry';
 
 /** One step of a stop; the next begins when it has ended, has failed, or is late. */
 export interface StopStep {

@@ -1,0 +1,2 @@
+export { type DrainWork, GracefulStop, type GracefulStopOptions, type StopStep } from './graceful-stop.js';
+export { parseConfig } from './parse-config.js';

@@ -75,7 +75,7 @@ export interface AgentPorts {
   readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
   readonly toolbox: ToolSet;
-  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed anew. */
+  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed again. */
   readonly listTools?: (tools: readonly Tool[]) => ReadonlyArray<Record<string, unknown>>;
   readonly clock: Clock;
   readonly ids: { uuid(): string };
@@ -127,7 +127,7 @@ export interface HookPort {
   readonly config: HookConfig;
   readonly sessionId: string;
   readonly workingDir: string;
-  /** Has an agent look and judge. Rejects with the signal's reason, and what the log rejects with. */
+  /** Runs an agent as judge. Rejects with the signal's reason, and with the log's errors. */
   judge(
     hook: HookDefinition,
     moment: object,

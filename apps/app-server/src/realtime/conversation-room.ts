@@ -56,7 +56,7 @@ export class ConversationRoom implements HubListener {
     void reader.socket.leave(this.deltaName);
   }
 
-  /** True when nobody is left. */
+  /** True when no member is left. */
   remove(reader: RoomMember): boolean {
     this.leaveLive(reader);
     this.members.delete(reader);

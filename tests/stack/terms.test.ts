@@ -27,9 +27,10 @@ describe('how far an agent goes, changed while it has the conversation', { timeo
     const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, { headers, signal: AbortSignal.timeout(5_000) });
     return Number(((await response.json()) as ConversationInfo)['max_iterations']);
   };
-  const version = async (): Promise<{ version: number; told: number }> => {
-    const [row] = await open.query<{ version: number; told: number }>(
-      "SELECT terms_version AS version, coalesce((checkpoint ->> 'termsVersion')::int, 0) AS told FROM app.conversation WHERE id = $1",
+  const version = async (): Promise<{ version: number; acknowledged: number }> => {
+    const [row] = await open.query<{ version: number; acknowledged: number }>(
+      `SELECT c.settings_version + o.settings_version AS version, coalesce((c.checkpoint ->> 'settingsVersion')::int, 0) AS acknowledged
+       FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.id = $1`,
       [talk.id],
     );
     if (row === undefined) throw new Error('the conversation is gone');
@@ -41,7 +42,7 @@ describe('how far an agent goes, changed while it has the conversation', { timeo
       const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => change(20 + round * 8 + index)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
       const last = await stored();
-      await until('the agent is known to have the last', async () => (await version()).told === (await version()).version, RECONCILED_MS);
+      await until('the agent has acknowledged the last', async () => (await version()).acknowledged === (await version()).version, RECONCILED_MS);
       expect(await ofTheAgent()).toBe(last);
       const [said] = await open.query<{ value: number }>(
         `SELECT (event -> 'value' ->> 'maxIterations')::int AS value FROM app.event WHERE conversation_id = $1 AND event ->> 'key' = 'terms' ORDER BY seq DESC LIMIT 1`,
@@ -60,10 +61,10 @@ describe('how far an agent goes, changed while it has the conversation', { timeo
       await asked;
       await until('app-server is back', async () => (await open.person.fetch(talk.path)).status === 200, RECONCILED_MS);
       await until(
-        'the agent is known to have the last',
+        'the agent has acknowledged the last',
         async () => {
           const now = await version();
-          return now.told === now.version;
+          return now.acknowledged === now.version;
         },
         RECONCILED_MS,
       );

@@ -9,13 +9,13 @@ import type { HookJob } from './integrations/hooks/hook-job.js';
 import type { HookSelection } from './integrations/hooks/hook-selection.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
 import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
-import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
 import type { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
 import type { PullRequestJob } from './pull-requests/pull-request-job.js';
 import type { Rest } from './rest/rest.js';
 import type { SnapshotJob } from './rest/snapshot-job.js';
+import type { OrgSettingsJob } from './settings/org-settings-job.js';
 import type { StartSaga } from './start/start.saga.js';
 import type { WebhookSending } from './webhooks/webhook-sending.js';
 
@@ -28,6 +28,7 @@ const CONCURRENCY: Record<Exclude<QueueName, 'integration-press'>, number> = {
   'conversation-delete': 4,
   'member-removed': 4,
   'org-closing': 4,
+  'org-settings': 4,
   'org-brake': 4,
   'integration-delivery': 16,
   'integration-answer': 8,
@@ -53,7 +54,7 @@ export function handleJobs(
     rest: Rest;
     snapshots: SnapshotJob;
     orgRest: OrgRest;
-    orgBrake: OrgBrake;
+    orgSettings: OrgSettingsJob;
     orgDeletion: OrgDeletion;
     deliveries: IntegrationDelivery;
     answers: IntegrationAnswer;
@@ -98,7 +99,9 @@ export function handleJobs(
   );
   queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
   queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
-  queue.handle('org-brake', (payload, signal) => jobs.orgBrake.enqueueAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
+  // `org-brake` is what an app-server of the release before writes; it goes in 0.2.0.
+  for (const name of ['org-settings', 'org-brake'] as const)
+    queue.handle(name, (payload, signal) => jobs.orgSettings.enqueueAll(name, payload, signal), { concurrency: CONCURRENCY[name] });
   queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
   queue.handle('integration-answer', async (payload, signal) => void (await jobs.answers.run(payload, signal)), {
     concurrency: CONCURRENCY['integration-answer'],

@@ -123,31 +123,33 @@ describe('worker process', () => {
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
-  it('tells every agent of an organization that works of its new brake, also when nobody queued that', { timeout: 180_000 }, async () => {
+  it('brings a new confirmation policy to every agent of an organization that works, also when nobody queued that, and by the job of an earlier app-server', {
+    timeout: 180_000,
+  }, async () => {
     const { child } = await startProcess();
     const ids = (await Promise.all(Array.from({ length: 30 }, () => harness.create()))).map(({ id }) => id);
     await Promise.all(ids.map(add));
     for (const id of ids) await until('it is ready', () => isReady(id), 60_000);
     const payload = { orgId: ORG };
-    const heard = async (floor: 'risky' | 'always', queued: boolean): Promise<number> => {
+    const applied = async (floor: 'risky' | 'always', queue: 'org-settings' | 'org-brake', queued: boolean): Promise<number> => {
       await inOrg(harness.pool, ORG, async (client) => {
         await client.query(
-          `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
+          `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'org', 'O', 'company', $2)
            ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
           [ORG, { confirmation: floor }],
         );
-        await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-brake', $2, $3)`, [randomUUID(), ORG, payload]);
+        await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, $4, $2, $3)`, [randomUUID(), ORG, payload, queue]);
       });
       const began = performance.now();
-      if (queued) await harness.queue.add('org-brake', payload, { key: ORG });
-      const last = (id: string): unknown => harness.peers.sessions.get(id)?.sandbox?.told.at(-1);
+      if (queued) await harness.queue.add(queue, payload, { key: ORG });
+      const last = (id: string): unknown => harness.peers.sessions.get(id)?.sandbox?.settings.at(-1);
       for (const id of ids) await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
       const ms = Math.round(performance.now() - began);
       for (const id of [...ids, ORG]) await until('no outbox job is left', async () => (await harness.jobs(id)).length === 0, 30_000);
       return ms;
     };
     process.stderr.write(
-      `a new brake for 30 agents: all told after ${await heard('risky', true)} ms, and ${await heard('always', false)} ms when nobody queued it\n`,
+      `a new policy for 30 agents: applied after ${await applied('risky', 'org-brake', true)} ms, and ${await applied('always', 'org-settings', false)} ms when nobody queued it\n`,
     );
     expect(new Set(await Promise.all(ids.map(async (id) => (await harness.row(id)).attempt)))).toEqual(new Set([1]));
     expect(await end(child, 'SIGTERM')).toBe(0);

@@ -39,7 +39,6 @@ import { ThreadReader } from './integrations/thread-context.js';
 import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
 import { SweepRuns } from './leads/sweep-runs.js';
-import { OrgBrake } from './orgs/org-brake.js';
 import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
 import { ConversationOutcomes } from './outcomes/conversation-outcomes.js';
@@ -53,15 +52,14 @@ import { PullRequestJob } from './pull-requests/pull-request-job.js';
 import { Rest } from './rest/rest.js';
 import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
-import { BrakeSwitch } from './start/brake-switch.js';
+import { OrgSettingsJob } from './settings/org-settings-job.js';
+import { SettingsSync } from './settings/settings-sync.js';
 import { ConversationModels } from './start/conversation-models.js';
 import { GitRelays } from './start/git-relays.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
-import { ModelSwitch } from './start/model-switch.js';
 import { Room } from './start/room.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
-import { TermsSwitch } from './start/terms-switch.js';
 import { writeDefaultLimit } from './storage/storage.queries.js';
 import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
 import { budgetGauges } from './sweeps/budget-gauges.js';
@@ -163,10 +161,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       queue,
       runtime,
       steps,
-      new ModelSwitch(models),
-      new TermsSwitch(pool),
+      new SettingsSync(pool, models),
       spendings,
-      new BrakeSwitch(pool),
       delivery,
       new Room(pool, queue, ids, logger),
       clock,
@@ -179,7 +175,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       return automatic.consider(conversation);
     }),
     orgRest: new OrgRest(pool, queue, logger),
-    orgBrake: new OrgBrake(pool, queue, logger),
+    orgSettings: new OrgSettingsJob(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(
       pool,

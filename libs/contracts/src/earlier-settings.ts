@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentType, type ApplySettings } from './agent-settings.js';
+import { AgentType, type AppliedSettings, type ApplySettings, type RefusedSetting } from './agent-settings.js';
 import { ConfirmationPolicy, OrgConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 
 /**
@@ -29,14 +29,14 @@ export const EarlierConfirmation = z.object({
 export type EarlierConfirmation = z.infer<typeof EarlierConfirmation>;
 
 /** One request to an agent-server of the release before; `setting` names what its refusal is about. */
-export interface EarlierRequest {
+interface EarlierRequest {
   readonly path: string;
   readonly body: object;
   readonly setting: 'agentType' | 'maxIterations' | 'maxBudgetUsd' | null;
 }
 
 /** The same settings for an agent-server of the release before, in the order in which they are sent: the confirmation policy holds first. */
-export function earlierRequests(conversationId: string, { settings, epoch, chosen, dryRun, earlierVersions }: ApplySettings): EarlierRequest[] {
+function earlierRequests(conversationId: string, { settings, epoch, chosen, dryRun, earlierVersions }: ApplySettings): EarlierRequest[] {
   const { model, agentType, limits, confirmation } = settings;
   const of = `/api/slipway/conversations/${conversationId}`;
   const ordered = earlierVersions === undefined ? { epoch } : { version: earlierVersions.runSettings, epoch };
@@ -58,4 +58,27 @@ export function earlierRequests(conversationId: string, { settings, epoch, chose
     ...runSettings,
     ...(model === undefined ? [] : [{ path: `/api/conversations/${conversationId}/switch_llm`, body: { llm: model }, setting: null }]),
   ];
+}
+
+/**
+ * Applies settings through the three routes.
+ * @param send one POST. @param refusalOf what an error of `send` says of the setting; `null`: the error is rethrown.
+ */
+export async function applyEarlier(
+  conversationId: string,
+  request: ApplySettings,
+  send: (path: string, body: object) => Promise<unknown>,
+  refusalOf: (error: unknown) => Omit<RefusedSetting, 'setting'> | null,
+): Promise<AppliedSettings> {
+  const refused: RefusedSetting[] = [];
+  for (const { path, body, setting } of earlierRequests(conversationId, request)) {
+    try {
+      await send(path, body);
+    } catch (error) {
+      const refusal = setting === null ? null : refusalOf(error);
+      if (setting === null || refusal === null) throw error;
+      refused.push({ setting, ...refusal });
+    }
+  }
+  return { version: request.version, refused };
 }

@@ -277,7 +277,7 @@ export {
   USER_CODE_LENGTH,
 } from './device.js';
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
-export { EarlierConfirmation, type EarlierRequest, EarlierRunSettings, earlierRequests } from './earlier-settings.js';
+export { applyEarlier, EarlierConfirmation, EarlierRunSettings } from './earlier-settings.js';
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { DEFAULT_FLAGS, FLAG_KEYS, FLAG_VALUES, FLAGS, type FlagKey, type FlagValue, type FlagValues, FlagValuesSchema } from './flags.js';

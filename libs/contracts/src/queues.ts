@@ -18,7 +18,9 @@ export const QUEUES = {
   'member-removed': z.object({ orgId: z.string(), userId: z.string() }),
   /** Pause whatever runs in an organization that waits for its deletion. */
   'org-closing': z.object({ orgId: z.string() }),
-  /** Brings the changed confirmation policy of an organization to its running agents. */
+  /** Bring the organization's confirmation policy to its agents that run. Safe to repeat at any point. */
+  'org-settings': z.object({ orgId: z.string() }),
+  /** `org-settings` for a worker of the release before. Goes in 0.2.0. */
   'org-brake': z.object({ orgId: z.string() }),
   /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),

@@ -358,10 +358,12 @@ describe('a word on what the agent asks for', () => {
     const { id } = await waiting(sandbox);
     const put = (mode: string) => app.http<{ confirmation: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
     expect((await put('risky')).body.confirmation).toBe('risky');
-    expect(sandbox.asked).toEqual(['terms/check', 'brake'].map((route) => `POST /api/slipway/conversations/${id}/${route}`));
-    // Worker tells it again: of this telling nobody knows whether a newer one came first.
-    const { rows } = await app.owner.query('SELECT confirmation_version FROM app.conversation WHERE id = $1', [id]);
-    expect(rows).toEqual([{ confirmation_version: 1 }]);
+    expect(sandbox.asked).toEqual(Array(2).fill(`PUT /api/slipway/conversations/${id}/settings`));
+    const { rows } = await app.owner.query("SELECT settings_version, checkpoint -> 'settingsVersion' AS acknowledged FROM app.conversation WHERE id = $1", [
+      id,
+    ]);
+    // 1 of the organization's own.
+    expect(rows).toEqual([{ settings_version: 1, acknowledged: 2 }]);
     expect((await app.owner.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver' AND key = $1", [id])).rowCount).toBe(1);
     expect((await put('sometimes')).status).toBe(400);
     expect(await audits(id)).toContain('conversation.set-confirmation');

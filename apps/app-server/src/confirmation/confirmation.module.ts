@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
+import { AgentSettingsModule } from '../agent-settings/agent-settings.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { ConfirmationController } from './confirmation.controller.js';
 import { ConfirmationService } from './confirmation.service.js';
 
-@Module({ imports: [ConversationsModule], controllers: [ConfirmationController], providers: [ConfirmationService], exports: [ConfirmationService] })
+@Module({
+  imports: [AgentSettingsModule, ConversationsModule],
+  controllers: [ConfirmationController],
+  providers: [ConfirmationService],
+  exports: [ConfirmationService],
+})
 export class ConfirmationModule {}

@@ -19,24 +19,22 @@ import {
   type Ids,
   namedActions,
   pendingActions,
-  settingsOfMode,
-  stricterMode,
 } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import type { Logger } from '@slipway/telemetry';
+import { AgentSettingsService } from '../agent-settings/agent-settings.service.js';
 import { auditOf } from '../audit/audit-statement.js';
 import { jobFor } from '../conversations/conversation-model.service.js';
-import { lockSandbox, readSandbox, type SandboxRow, setDesired } from '../conversations/conversations.queries.js';
+import { lockSandbox, readSandbox, setDesired } from '../conversations/conversations.queries.js';
 import { reachSandbox } from '../conversations/reach-sandbox.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
-import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
 import { AnswerAudit, type AnswerRecord, APPROVED, REJECTED } from './answer-audit.js';
 import { approvedActions } from './approvals.queries.js';
 import { askersOf } from './askers.queries.js';
-import { askFirstOf, modeOf, setMode } from './confirmation.queries.js';
+import { modeOf, setMode } from './confirmation.queries.js';
 
 const NO_REASON = 'User rejected the action.';
 
@@ -57,7 +55,7 @@ export class ConfirmationService {
     private readonly keys: SandboxKeys,
     private readonly ingest: IngestService,
     private readonly jobs: Jobs,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly agents: AgentSettingsService,
   ) {}
 
   /** @throws SlipwayError `resource.not-found`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable`. */
@@ -105,14 +103,14 @@ export class ConfirmationService {
   }
 
   /**
-   * Another mode from the agent's next step on; the organization's stays the floor. What is committed holds, in the order of its versions: worker tells an agent again that
-   * this did not reach. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then.
+   * Another mode from the agent's next step on; the organization's stays the floor. What is committed holds, in the order of its versions: the worker sends it again
+   * until the agent acknowledges it. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then.
    */
   async setMode(caller: Principal, id: string, mode: ConfirmationMode): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    // Terms that change nothing: whether it is there, and has the conversation.
-    await reachSandbox(this.keys, id, row, ['run'])?.checkTerms({});
+    // Whether it is there, and has the conversation: a mode is never refused.
+    await this.agents.check(caller.orgId, id, row, {});
     const after = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
       const before = await modeOf(client, caller.orgId, id);
@@ -126,21 +124,8 @@ export class ConfirmationService {
       return { current, job };
     });
     if (after === null) return;
-    await this.tell(caller.orgId, id, after.current);
-    if (after.job !== null) this.jobs.enqueue(after.job, caller.orgId, id);
-  }
-
-  /** What holds by now, whoever changed it last. */
-  private async tell(orgId: string, id: string, row: SandboxRow): Promise<void> {
-    try {
-      const sandbox = reachSandbox(this.keys, id, row, ['run']);
-      const known = sandbox === null ? null : await inOrg(this.pool, orgId, (client) => askFirstOf(client, orgId, id));
-      if (sandbox === null || known === null) return;
-      const { mode, floor, fourEyes, version } = known;
-      await sandbox.setBrake({ ...settingsOfMode(stricterMode(mode, floor)), brake: { floor, fourEyes }, version, epoch: row.epoch, chosen: true });
-    } catch (error) {
-      this.logger.warn({ err: error, conversation_id: id }, 'confirmation policy not acknowledged by agent, worker will retry');
-    }
+    const acknowledged = await this.agents.apply(caller.orgId, id, after.current, true);
+    if (after.job !== null && !acknowledged) this.jobs.enqueue(after.job, caller.orgId, id);
   }
 
   /** Only a yes needs a second user. Each action has its own: none is allowed ahead of time. @returns the rule by which the caller may. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { CHARGE_PASS_HEADER, type ChargePass, type Conversation, DEMO_MODEL, type QueuedMessage } from '@slipway/contracts';
+import { ApplySettings, CHARGE_PASS_HEADER, type ChargePass, type Conversation, DEMO_MODEL, type QueuedMessage } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person } from '../testing/conversation-app.js';
 
@@ -36,8 +36,8 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   const create = (body: object) => app.http<Conversation & { code?: string; fields?: unknown }>(ada, 'POST', app.path(ada), { prompt: 'x', ...body });
   const row = async (id: string) =>
     (
-      await app.owner.query<{ told: string | null; jobs: string[] | null; actions: string[] }>(
-        `SELECT checkpoint ->> 'terms' AS told, (SELECT array_agg(queue) FROM app.outbox WHERE key = $1::text) AS jobs,
+      await app.owner.query<{ acknowledged: number | null; jobs: string[] | null; actions: string[] }>(
+        `SELECT (checkpoint ->> 'settingsVersion')::int AS acknowledged, (SELECT array_agg(queue) FROM app.outbox WHERE key = $1::text) AS jobs,
            ARRAY(SELECT action FROM app.audit_entry WHERE target = $1::text AND action <> 'conversation.create' ORDER BY 1) AS actions
          FROM app.conversation WHERE id = $1::uuid`,
         [id],
@@ -66,17 +66,25 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
     await settings({ maxIterations: null });
   });
 
-  it('is stored, said in the log and in the audit, once, and then told to the sandbox, which was asked before whether it objects', async () => {
-    const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
+  it('is stored, said in the log and in the audit, once, and then applied by the sandbox, which was asked before whether it objects', async () => {
+    const sent: unknown[] = [];
+    const sandbox = await app.fakeSandbox(({ method }, body) => {
+      const { dryRun, settings } = ApplySettings.parse(JSON.parse(body));
+      sent.push([method, dryRun, settings.limits.maxIterations]);
+      return { status: 200 };
+    });
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
-    await app.owner.query(`UPDATE app.conversation SET checkpoint = '{"terms": "default||"}' WHERE id = $1`, [id]);
     for (let time = 0; time < 2; time += 1)
       expect(await update(id, { maxIterations: 40, maxBudgetUsd: '3.10' })).toMatchObject({ status: 200, body: { maxIterations: 40, maxBudgetUsd: '3.1' } });
-    expect(await row(id)).toEqual({ told: 'default|40|3.1', jobs: ['conversation-deliver'], actions: ['conversation.set-terms'] });
-    const [check, tell] = ['/check', ''].map((rest) => `POST /api/slipway/conversations/${id}/terms${rest}`);
-    expect(sandbox.asked).toEqual([check, tell, check]);
+    const { rows } = await app.owner.query('SELECT settings_version FROM app.org WHERE id = $1', [ada.orgId]);
+    expect(await row(id)).toEqual({ acknowledged: rows[0].settings_version + 1, jobs: ['conversation-deliver'], actions: ['conversation.set-terms'] });
+    expect(sent).toEqual([
+      ['PUT', true, 40],
+      ['PUT', false, 40],
+      ['PUT', true, 40],
+    ]);
     expect((await app.log(id)).map(({ event }) => event)).toMatchObject([
       { key: 'terms', value: { agentType: 'default', maxIterations: 40, maxBudgetUsd: '3.1' } },
     ]);
@@ -85,11 +93,14 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('stays as it was when the sandbox is silent, or refuses: with the reason', async () => {
-    const problem = (code: string, more: object = {}) => JSON.stringify({ code, detail: 'no', ...more });
+    const refusal = (setting: string, code: string, detail: string) => ({
+      status: 200,
+      body: JSON.stringify({ version: 0, refused: [{ setting, code, detail }] }),
+    });
     const answers = [
-      { status: 409, body: problem('conversation.busy') },
-      { status: 400, body: problem('request.invalid', { fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }) },
-      { status: 500, body: problem('internal.unexpected') },
+      refusal('agentType', 'conversation.busy', 'The agent is at work.'),
+      refusal('maxIterations', 'request.invalid', 'must be at most 500 here'),
+      { status: 500, body: JSON.stringify({ code: 'internal.unexpected', detail: 'no' }) },
     ];
     const sandbox = await app.fakeSandbox(() => answers.shift() ?? { status: 500 });
     const { id } = await app.conversation(ada);
@@ -101,6 +112,51 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
     });
     expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
     expect((await on('GET', id, '')).body).toMatchObject({ agentType: 'default', maxIterations: null });
+  });
+
+  it('is not held up by what the sandbox refuses of other settings', async () => {
+    const busy = { setting: 'agentType', code: 'conversation.busy', detail: 'The agent is at work.' };
+    const sandbox = await app.fakeSandbox(() => ({ status: 200, body: JSON.stringify({ version: 2, refused: [busy] }) }));
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 200, body: { maxIterations: 90 } });
+    // Nothing is acknowledged: the worker sends it again.
+    expect(await row(id)).toMatchObject({ acknowledged: null, jobs: expect.arrayContaining(['conversation-deliver']) });
+  });
+
+  it('reaches an agent-server of the release before by its own routes, with the same refusals', async () => {
+    let answer: (url: string, body: string) => { status: number; body?: string } = () => ({ status: 200 });
+    const sandbox = await app.fakeSandbox(({ url = '' }, body) =>
+      url.endsWith('/settings') ? { status: 404, body: '{"code":"resource.not-found"}' } : answer(url.replace(/.*conversations\/[^/]*\//, ''), body),
+    );
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    answer = (route, body) =>
+      route === 'terms/check' && body.includes('max_iterations')
+        ? {
+            status: 400,
+            body: JSON.stringify({ code: 'request.invalid', detail: 'no', fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }),
+          }
+        : { status: 200 };
+    expect(await update(id, { maxIterations: 900 })).toMatchObject({
+      status: 400,
+      body: { fields: [{ path: 'maxIterations', message: 'must be at most 500 here' }] },
+    });
+    const bodies: Array<[string, object]> = [];
+    answer = (route, body) => {
+      bodies.push([route, JSON.parse(body) as object]);
+      return { status: 200 };
+    };
+    expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 200, body: { maxIterations: 90 } });
+    const ordered = { version: 1, epoch: 1 };
+    expect(bodies).toMatchObject([
+      ...Array(3).fill(['terms/check', {}]),
+      ['brake', { policy: { kind: 'NeverConfirm' }, brake: { fourEyes: false }, chosen: false, epoch: 1 }],
+      ['terms', { max_iterations: 90, ...ordered }],
+      ['terms', { max_budget_per_task: null, ...ordered }],
+      ['terms', { agent_type: 'default', ...ordered }],
+    ]);
+    expect((await row(id))?.acknowledged).toEqual(expect.any(Number));
   });
 
   it('reaches a sandbox that is starting by a job, and wakes nobody who rests', async () => {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentSettingsModule } from '../agent-settings/agent-settings.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { BesideTheTaskService } from './beside-the-task.service.js';
 import { ChargePassesService } from './charge-passes.service.js';
@@ -7,7 +8,7 @@ import { ConversationTermsController } from './conversation-terms.controller.js'
 import { ConversationTermsService } from './conversation-terms.service.js';
 
 @Module({
-  imports: [ConversationsModule],
+  imports: [AgentSettingsModule, ConversationsModule],
   controllers: [ConversationTermsController],
   providers: [ConversationTermsService, ConversationSpendingService, BesideTheTaskService, ChargePassesService],
 })

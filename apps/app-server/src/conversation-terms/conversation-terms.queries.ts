@@ -16,34 +16,20 @@ export async function termsOf(client: PoolClient, orgId: string, id: string): Pr
   return rows[0] === undefined ? null : toTerms(rows[0]);
 }
 
-/** Under the lock of the row. @returns the version of this change: an agent that was told of a later one takes it no more. */
-/** What the gateway knows of the conversation's limit is to be looked at again by worker. */
+/** The worker compares the conversation's limit with the gateway's again. */
 export async function forgetAppliedSpending(client: PoolClient, orgId: string, id: string): Promise<void> {
   await client.query('UPDATE app.conversation_spender SET applied = NULL WHERE org_id = $1 AND conversation_id = $2', [orgId, id]);
 }
 
-export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms): Promise<number> {
-  const { rows } = await client.query<{ terms_version: number }>(
-    `UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric, terms_version = terms_version + 1
-     WHERE org_id = $1 AND id = $2 RETURNING terms_version`,
-    [orgId, id, terms.agentType, terms.maxIterations, terms.maxBudgetUsd],
-  );
-  return rows[0]?.terms_version ?? 0;
-}
-
-/** Its agent has the change with this version, so that worker need not tell it. Nothing when there is a later one by now, or another start. */
-export async function markAcknowledged(
-  client: PoolClient,
-  orgId: string,
-  id: string,
-  told: { readonly version: number; readonly epoch: number },
-): Promise<void> {
-  await client.query(
-    `UPDATE app.conversation SET checkpoint = checkpoint || jsonb_build_object(
-       'terms', app.terms_of_conversation(agent_type, max_iterations, max_budget_usd), 'termsVersion', terms_version)
-     WHERE org_id = $1 AND id = $2 AND terms_version = $3 AND epoch = $4 AND checkpoint ? 'terms'`,
-    [orgId, id, told.version, told.epoch],
-  );
+/** Under the lock of the row. A trigger counts the change in `settings_version`. */
+export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms): Promise<void> {
+  await client.query('UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+    terms.agentType,
+    terms.maxIterations,
+    terms.maxBudgetUsd,
+  ]);
 }
 
 /** What the log of a conversation says last of asking before acting, wherever in it; `null` for one that says nothing. */

@@ -2,34 +2,35 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Conversation, EarlierRunSettings, type UpdateConversationTerms } from '@slipway/contracts';
+import { type AppliedSettings, ApplySettings, type Conversation, type UpdateConversationTerms } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
-/** What the sandbox does with one telling: when it takes it, and whether it answers. */
-interface Telling {
+/** What the sandbox does with one message: when it takes it, and whether it answers. */
+interface Fate {
   readonly lateMs: number;
   readonly answer: 'taken' | 'taken and broken off' | 'broken off';
 }
 
 /** agent-server's rule in a few lines: what is older than another that came before changes nothing. */
 class Agent {
-  applied: EarlierRunSettings = {};
+  applied: Partial<ApplySettings> = {};
   private newest = -1;
-  plan: Telling[] = [];
+  plan: Fate[] = [];
 
-  async take(terms: EarlierRunSettings): Promise<boolean> {
+  /** @returns its answer; `null`: the connection breaks off. */
+  async take(request: ApplySettings): Promise<AppliedSettings | null> {
+    if (request.dryRun) return { version: this.newest, refused: [] };
     const { lateMs, answer } = this.plan.shift() ?? { lateMs: 0, answer: 'taken' };
     await wait(lateMs);
-    if (answer === 'broken off') return false;
-    const version = terms.version ?? Number.NaN;
-    if (version >= this.newest) {
-      this.newest = version;
-      this.applied = { ...this.applied, ...terms };
+    if (answer === 'broken off') return null;
+    if (request.version >= this.newest) {
+      this.newest = request.version;
+      this.applied = request;
     }
-    return answer === 'taken';
+    return answer === 'taken' ? { version: this.newest, refused: [] } : null;
   }
 }
 
@@ -43,9 +44,9 @@ describe('the order of changes of how far an agent goes', () => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', async () => {
-        const takes = request.url?.endsWith('/terms') === true;
-        if (takes && !(await agent.take(EarlierRunSettings.parse(JSON.parse(Buffer.concat(parts).toString()))))) return void response.destroy();
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{"success":true}');
+        const answer = await agent.take(ApplySettings.parse(JSON.parse(Buffer.concat(parts).toString())));
+        if (answer === null) return void response.destroy();
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -61,7 +62,10 @@ describe('the order of changes of how far an agent goes', () => {
   const running = async (): Promise<string> => {
     const { id } = await app.conversation(ada);
     await app.started(id, 1, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'session-key-of-the-sandbox' });
-    await app.owner.query(`UPDATE app.conversation SET checkpoint = '{"terms": "default||", "termsVersion": 0}' WHERE id = $1`, [id]);
+    await app.owner.query(
+      `UPDATE app.conversation c SET checkpoint = jsonb_build_object('settingsVersion', settings_version + (SELECT settings_version FROM app.org o WHERE o.id = org_id)) WHERE id = $1`,
+      [id],
+    );
     await app.owner.query('DELETE FROM app.outbox');
     return id;
   };
@@ -72,11 +76,12 @@ describe('the order of changes of how far an agent goes', () => {
         steps: number | null;
         budget: string | null;
         version: number;
-        told: number;
+        acknowledged: number;
         queued: boolean;
         logged: { maxIterations: number | null } | null;
       }>(
-        `SELECT max_iterations AS steps, trim_scale(max_budget_usd)::text AS budget, terms_version AS version, (checkpoint ->> 'termsVersion')::int AS told,
+        `SELECT max_iterations AS steps, trim_scale(max_budget_usd)::text AS budget, settings_version AS version,
+           (checkpoint ->> 'settingsVersion')::int - (SELECT settings_version FROM app.org o WHERE o.id = c.org_id) AS acknowledged,
            EXISTS (SELECT 1 FROM app.outbox o WHERE o.key = c.id::text AND o.queue = 'conversation-deliver') AS queued,
            (SELECT e.event -> 'value' FROM app.event e WHERE e.conversation_id = c.id AND e.event ->> 'key' = 'terms' ORDER BY e.seq DESC LIMIT 1) AS logged
          FROM app.conversation c WHERE id = $1`,
@@ -84,19 +89,19 @@ describe('the order of changes of how far an agent goes', () => {
       )
     ).rows[0];
 
-  it('however many change them at once and however late, broken off or unanswered the tellings are: the agent has what was committed last, or an outbox job to tell it stands', async () => {
+  it('however many change them at once and however late, broken off or unanswered the messages are: the agent has what was committed last, or its outbox job stands', async () => {
     const change = fc.oneof(
       fc.record({ maxIterations: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ maxBudgetUsd: fc.constantFrom('1', '2.5', null) }),
       fc.record({ maxIterations: fc.integer({ min: 1, max: 5 }), maxBudgetUsd: fc.constantFrom('1', '3') }),
     );
-    const telling = fc.record({
+    const fate = fc.record({
       lateMs: fc.integer({ min: 0, max: 40 }),
-      answer: fc.constantFrom<Telling['answer']>('taken', 'taken', 'taken', 'taken and broken off', 'broken off'),
+      answer: fc.constantFrom<Fate['answer']>('taken', 'taken', 'taken', 'taken and broken off', 'broken off'),
     });
     let agreed = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 7 }), fc.array(telling, { maxLength: 7 }), async (changes, plan) => {
+      fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 7 }), fc.array(fate, { maxLength: 7 }), async (changes, plan) => {
         agent = new Agent();
         agent.plan = [...plan];
         const id = await running();
@@ -106,10 +111,10 @@ describe('the order of changes of how far an agent goes', () => {
         if (now === undefined) throw new Error('it is gone');
         // The log tells the same order as the row.
         if (now.version > 0) expect(now.logged).toMatchObject({ maxIterations: now.steps, maxBudgetUsd: now.budget });
-        if (now.told === now.version) {
+        if (now.acknowledged === now.version) {
           agreed += 1;
           if (now.version > 0)
-            expect(agent.applied).toMatchObject({ max_iterations: now.steps, max_budget_per_task: now.budget === null ? null : Number(now.budget) });
+            expect(agent.applied.settings?.limits).toEqual({ maxIterations: now.steps, maxBudgetUsd: now.budget === null ? null : Number(now.budget) });
         } else expect(now).toMatchObject({ queued: true });
       }),
       { numRuns: 40 },
@@ -127,8 +132,8 @@ describe('the order of changes of how far an agent goes', () => {
     } finally {
       await app.owner.query('ALTER TABLE app.audit_entry DROP CONSTRAINT no_terms');
     }
-    expect(agent.applied).toMatchObject({ max_iterations: 3, version: 1 });
-    expect(await state(id)).toMatchObject({ steps: 3, version: 1, told: 1 });
+    expect(agent.applied).toMatchObject({ settings: { limits: { maxIterations: 3 } } });
+    expect(await state(id)).toMatchObject({ steps: 3, version: 1, acknowledged: 1 });
   });
 
   it('is kept by an outbox job when the agent does not answer after the commit, and by the start when another one has begun meanwhile', async () => {
@@ -136,12 +141,15 @@ describe('the order of changes of how far an agent goes', () => {
     const id = await running();
     agent.plan = [{ lateMs: 0, answer: 'broken off' }];
     expect(await update(id, { maxIterations: 7 })).toMatchObject({ status: 200, body: { maxIterations: 7 } });
-    expect(await state(id)).toMatchObject({ steps: 7, version: 1, told: 0, queued: true });
+    expect(await state(id)).toMatchObject({ steps: 7, version: 1, acknowledged: 0, queued: true });
     agent.plan = [{ lateMs: 300, answer: 'taken' }];
     const asked = update(id, { maxIterations: 8 });
     await until('it is committed', async () => (await state(id))?.version === 2);
-    await app.owner.query(`UPDATE app.conversation SET epoch = 2, checkpoint = '{"terms": "default|8|", "termsVersion": 1}' WHERE id = $1`, [id]);
+    await app.owner.query(
+      `UPDATE app.conversation SET epoch = 2, checkpoint = jsonb_set(checkpoint, '{settingsVersion}', to_jsonb(settings_version - 1 + (SELECT settings_version FROM app.org o WHERE o.id = org_id))) WHERE id = $1`,
+      [id],
+    );
     expect((await asked).status).toBe(200);
-    expect(await state(id)).toMatchObject({ version: 2, told: 1, queued: true });
+    expect(await state(id)).toMatchObject({ version: 2, acknowledged: 1, queued: true });
   });
 });

@@ -53,7 +53,7 @@ export class ConversationModelService {
   }
 }
 
-/** The job that tells an agent of a change; `null` for a paused one: it is not started for it. */
+/** The job that brings a change of settings to an agent; `null` for an idle one: it is not woken for that. */
 export function jobFor(row: SandboxRow): ConversationQueue | null {
   if (row.desired !== 'run') return null;
   if (row.statusState.start === 'running') return 'conversation-start';

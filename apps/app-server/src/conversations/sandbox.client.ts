@@ -1,13 +1,15 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
+  AppliedSettings,
+  type ApplySettings,
+  applyEarlier,
   CALLER_KEY_HEADER,
-  type EarlierConfirmation,
-  type EarlierRunSettings,
   GitCommitsPage,
   GitRepositories,
   type McpTestRequest,
   McpTestResponse,
+  type RefusedSetting,
   type RespondToConfirmationRequest,
   type RevokeConfirmationRule,
   type SandboxSecrets,
@@ -101,19 +103,17 @@ export class SandboxClient {
     return { isAudited: z.object({ answer_id: z.string() }).safeParse(problemOf(text)).success };
   }
 
-  /** Says when the agent asks, from its next step on. */
-  async setBrake(told: EarlierConfirmation): Promise<void> {
-    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/brake`, CONTROL_TIMEOUT_MS, [], told);
-  }
-
-  /** Whether `setTerms` would be refused now; changes nothing. One that is too old to say has no objection. @throws SlipwayError as that. */
-  async checkTerms(terms: EarlierRunSettings): Promise<void> {
-    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms/check`, CONTROL_TIMEOUT_MS, [404], terms);
-  }
-
-  /** How far the agent goes by itself, from its next step on. @throws SlipwayError `conversation.busy`, `request.invalid` beyond the ceiling of its steps. */
-  async setTerms(terms: EarlierRunSettings): Promise<void> {
-    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms`, CONTROL_TIMEOUT_MS, [], terms);
+  /** From the agent's next step on; a dry run changes nothing. Settings that the agent refuses are in the answer. */
+  async applySettings(request: ApplySettings): Promise<AppliedSettings> {
+    const path = `/api/slipway/conversations/${this.conversationId}/settings`;
+    const answer = problemOf(await this.call('PUT', path, CONTROL_TIMEOUT_MS, [404], request));
+    const applied = AppliedSettings.safeParse(answer);
+    if (applied.success) return applied.data;
+    if (!IS_MISSING.safeParse(answer).success)
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its settings that cannot be read.');
+    // An agent-server of the release before does not know the route, nor does any know a conversation that it does not have. Goes in 0.2.0.
+    const send = (route: string, body: object): Promise<string> => this.call('POST', route, CONTROL_TIMEOUT_MS, request.dryRun ? [404] : [], body);
+    return applyEarlier(this.conversationId, request, send, refusalOf);
   }
 
   /** The agent asks again. */
@@ -210,7 +210,7 @@ export class SandboxClient {
   }
 
   private async call(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT',
     path: string,
     timeoutMs: number,
     alsoFine: readonly number[] = [],
@@ -229,7 +229,7 @@ export class SandboxClient {
 
   /** The answer with its head only. `signal` ends its body, too. */
   private async ask(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PUT',
     path: string,
     signal: AbortSignal,
     alsoFine: readonly number[] = [],
@@ -297,7 +297,7 @@ function throwPassedOn(refusal: string): void {
     const { code, detail } = known.data;
     throw new SlipwayError(code, OUR_WORDS[code] ?? detail ?? 'The agent refuses it as it is now.');
   }
-  // The one field of ours that it judges: the ceiling of the installation is known there alone.
+  // The ceiling of the installation is known there alone. Goes in 0.2.0, with `applyEarlier`.
   const steps = TOO_MANY_STEPS.safeParse(problem);
   if (!steps.success) return;
   const { message } = steps.data.fields[0];
@@ -308,6 +308,13 @@ const TOO_MANY_STEPS = z.object({
   code: z.literal('request.invalid'),
   fields: z.tuple([z.object({ path: z.literal('max_iterations'), message: z.string().max(200) })]),
 });
+
+const IS_MISSING = z.object({ code: z.literal('resource.not-found') });
+
+function refusalOf(error: unknown): Omit<RefusedSetting, 'setting'> | null {
+  if (!(error instanceof SlipwayError) || (error.code !== 'conversation.busy' && error.code !== 'request.invalid')) return null;
+  return { code: error.code, detail: error.more.fields?.[0]?.message ?? error.detail };
+}
 
 function problemOf(text: string): unknown {
   try {

@@ -60,7 +60,7 @@ describe('what an organization has set up', () => {
   });
 
   it('a change of when agents ask is wanted for those that run in the same transaction, and no other change or organization is', async () => {
-    const jobs = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-brake'")).rows;
+    const jobs = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-settings'")).rows;
     const patch = async (person: Person, change: object) => (await app.http(person, 'PATCH', `/api/v1/orgs/${person.orgId}/settings`, change)).status;
     expect([await patch(owner, { maxIterations: 21 }), await patch(owner, { confirmation: 'never', fourEyes: false }), await jobs()]).toEqual([200, 200, []]);
     expect([await patch(owner, { fourEyes: true }), await jobs()]).toEqual([200, [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }]]);

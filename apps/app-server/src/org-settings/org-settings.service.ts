@@ -11,8 +11,10 @@ import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayKeepPrompts, PromptLogService } from '../prompt-log/prompt-log.service.js';
 import { allowAnalytics, lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
 
-/** What agents that run hold to. */
-const BRAKE: ReadonlySet<keyof OrgSettingValues> = new Set(['confirmation', 'fourEyes']);
+/** Settings that reach agents that run, and not only those that start next. */
+const REACH_AGENTS: ReadonlySet<keyof OrgSettingValues> = new Set(['confirmation', 'fourEyes']);
+/** The second is for a worker of the release before; it goes in 0.2.0. */
+const JOBS = ['org-settings', 'org-brake'] as const;
 
 @Injectable()
 export class OrgSettingsService {
@@ -39,7 +41,7 @@ export class OrgSettingsService {
       throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
     const { promptLogDays } = change;
     if (promptLogDays !== undefined && promptLogDays !== (await this.get(caller)).promptLogDays) await this.promptLog.allow(caller, promptLogDays);
-    const { tell, ...settings } = await inOrg(this.pool, caller.orgId, async (client) => {
+    const { reachesAgents, ...settings } = await inOrg(this.pool, caller.orgId, async (client) => {
       const found = await lockOrgSettings(client, caller.orgId);
       if (found === null) throw notFound();
       const { version, ...before } = found;
@@ -48,19 +50,18 @@ export class OrgSettingsService {
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
-      if (changed.length === 0) return { ...found, tell: false };
-      // It may have been changed since it was read.
+      if (changed.length === 0) return { ...found, reachesAgents: false };
+      // It may have been changed since it was looked at.
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
       if (changed.includes('analytics')) await allowAnalytics(client, caller.orgId, after.analytics);
       const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
-      // Running agents get it too, not only the next starts.
-      const tell = changed.some((key) => BRAKE.has(key));
-      if (tell) await wantJobAs(client, 'org-brake', caller.orgId, { orgId: caller.orgId });
-      return { ...after, version: next, tell };
+      const reachesAgents = changed.some((key) => REACH_AGENTS.has(key));
+      if (reachesAgents) for (const job of JOBS) await wantJobAs(client, job, caller.orgId, { orgId: caller.orgId });
+      return { ...after, version: next, reachesAgents };
     });
-    if (tell) this.jobs.enqueueAs('org-brake', caller.orgId, { orgId: caller.orgId });
+    if (reachesAgents) for (const job of JOBS) this.jobs.enqueueAs(job, caller.orgId, { orgId: caller.orgId });
     return settings;
   }
 }

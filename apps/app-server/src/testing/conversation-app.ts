@@ -6,7 +6,15 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { IngestTokens } from '@slipway/auth/ingest-token';
-import { type Conversation, type ConversationEvent, DEMO_MODEL, GatewayModelList, type IngestAck } from '@slipway/contracts';
+import {
+  type AppliedSettings,
+  ApplySettings,
+  type Conversation,
+  type ConversationEvent,
+  DEMO_MODEL,
+  GatewayModelList,
+  type IngestAck,
+} from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { migrateQueue } from '@slipway/queue/migrate';
@@ -291,7 +299,8 @@ async function startSandbox(answer: (request: IncomingMessage, body: string) => 
     asked.push(`${request.method} ${request.url}${request.headers['x-session-api-key'] === key ? '' : ' without key'}`);
     const body = await text(request);
     const given = answer(request, body);
-    if (given !== 'hang') response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body ?? '{"success":true}');
+    if (given === 'hang') return;
+    response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body ?? (request.method === 'PUT' ? applied(body) : '{"success":true}'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -303,6 +312,11 @@ async function startSandbox(answer: (request: IncomingMessage, body: string) => 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** As agent-server answers settings that it applies. */
+function applied(request: string): string {
+  return JSON.stringify({ version: ApplySettings.parse(JSON.parse(request)).version, refused: [] } satisfies AppliedSettings);
 }
 
 /** Asks again as long as the answer is that the service is away, as clients do: more requests at once than a busy machine has connections for. */

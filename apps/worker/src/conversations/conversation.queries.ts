@@ -1,4 +1,5 @@
 import type { ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus, StartStep } from '@slipway/contracts';
+import { SETTINGS_VERSION } from '@slipway/db/conversations';
 import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 
@@ -18,18 +19,14 @@ export interface Checkpoint {
   readonly root?: string;
   /** The earlier workspace of the agent was lost and made again in this attempt: the agent gets a notice. */
   readonly workspaceLost?: boolean;
-  /** The model that the agent was given, as conversations name it. Absent: the row's own, when the agent has one at all. */
+  /** The model that the agent has, as conversations name it. Absent: the row's own, when the agent has one at all. */
   readonly model?: string;
-  /** Models sent since then: one without an acknowledgement may have been applied. Absent: none. */
+  /** Models that were sent to it since then without an answer: it may have one of them. Absent: none. */
   readonly modelsTried?: readonly string[];
-  /** Run settings that the agent acknowledged (`app.terms_of_conversation`). Absent: none yet. */
-  readonly terms?: string;
-  /** Which change of them that was (`terms_version`). */
-  readonly termsVersion?: number;
-  /** The change that it refused; sent again before its next message. */
-  readonly termsRefused?: number;
-  /** Which version of how often it asks the agent has (`AskFirst.version`). */
-  readonly brakeVersion?: number;
+  /** The version of its settings that the agent has acknowledged. Absent: unknown. */
+  readonly settingsVersion?: number;
+  /** The version of which the agent refused a part; it is sent again before its next message. */
+  readonly settingsRefused?: number;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }
@@ -173,13 +170,9 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
       });
       const now = await client.query<{ desired: string; other: boolean }>({
         name: 'read-desired',
-        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false) OR checkpoint ? 'modelsTried'
-          OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'termsRefused')::int, -1) <> terms_version
-            AND (checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd)
-              OR coalesce((checkpoint ->> 'termsVersion')::int, 0) <> terms_version))
-          OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'brakeVersion')::int, -1)
-            <> confirmation_version + coalesce((SELECT settings_version FROM app.org o WHERE o.id = org_id), 0)) AS other
-          FROM app.conversation WHERE id = $1`,
+        text: `SELECT c.desired, ${SETTINGS_VERSION} NOT IN (coalesce((c.checkpoint ->> 'settingsVersion')::integer, -1), coalesce((c.checkpoint ->> 'settingsRefused')::integer, -1))
+            OR c.checkpoint ? 'modelsTried' AS other
+          FROM app.conversation c WHERE c.id = $1`,
         values: [id],
       });
       const current = now.rows[0]?.desired ?? desired;

@@ -145,27 +145,3 @@ export function deleteOrgRow(pool: SqlPool, orgId: string): Promise<boolean> {
     return true;
   });
 }
-
-/**
- * Wants the telling of up to `limit` conversations that have a sandbox and do not know the settings of now, and the jobs that see to it, in one transaction.
- * @param after the last id of the batch before; `null`: from the beginning.
- * @returns their ids, in order.
- */
-export function enqueueDeliveries(pool: SqlPool, orgId: string, after: string | null, limit: number): Promise<string[]> {
-  return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ id: string }>(
-      `SELECT c.id FROM app.conversation c JOIN app.org o ON o.id = c.org_id
-       WHERE c.org_id = $1 AND ($2::uuid IS NULL OR c.id > $2) AND c.desired = 'run' AND c.start_status = 'READY' AND c.sandbox_status = 'RUNNING'
-         AND coalesce((c.checkpoint ->> 'brakeVersion')::int, -1) <> c.confirmation_version + o.settings_version
-       ORDER BY c.id LIMIT $3`,
-      [orgId, after, limit],
-    );
-    await client.query(
-      `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at)
-       SELECT gen_random_uuid(), $1, 'conversation-deliver', id, jsonb_build_object('orgId', $1::text, 'conversationId', id), clock_timestamp() FROM unnest($2::text[]) AS id
-       ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
-      [orgId, rows.map(({ id }) => id)],
-    );
-    return rows.map(({ id }) => id);
-  });
-}

@@ -1,13 +1,13 @@
 import {
+  AppliedSettings,
+  type ApplySettings,
+  applyEarlier,
   BashOutput,
   type BundleRequest,
   CALLER_KEY_HEADER,
-  type ConfirmationSettings,
   ConversationInfo,
-  type EarlierConfirmation,
-  type EarlierRunSettings,
   GitChange,
-  type LlmSettings,
+  type RefusedSetting,
   type SandboxSecrets,
   type StartConversationRequest,
   THROUGH_GATEWAY_HEADER,
@@ -66,26 +66,17 @@ export class AgentServerClient {
     return callJson({ ...this.call('POST', '/api/conversations', signal, CREATE_TIMEOUT_MS), ...bound, body: request }, ConversationInfo);
   }
 
-  /** Another model from the next step on; without `api_key` the key stays that the agent has. Repeatable. */
-  async switchLlm(id: string, llm: LlmSettings, signal: AbortSignal): Promise<void> {
-    await callText({ ...this.call('POST', `/api/conversations/${id}/switch_llm`, signal, CALL_TIMEOUT_MS), body: { llm } });
-  }
-
-  /** How far the agent goes by itself, from its next step on. Repeatable. */
-  async setTerms(id: string, terms: EarlierRunSettings, signal: AbortSignal): Promise<void> {
-    await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/terms`, signal, CALL_TIMEOUT_MS), body: terms });
-  }
-
-  /** How often the agent asks, from its next step on, and what of that is the organization's. Repeatable. */
-  async setBrake(id: string, told: EarlierConfirmation, signal: AbortSignal): Promise<void> {
-    await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/brake`, signal, CALL_TIMEOUT_MS), body: told });
-  }
-
-  /** How often the agent asks, in OpenHands' words. Repeatable. */
-  async ask(id: string, { policy, analyzer }: Pick<ConfirmationSettings, 'policy' | 'analyzer'>, signal: AbortSignal): Promise<void> {
-    const body = { security_analyzer: analyzer };
-    await callText({ ...this.call('POST', `/api/conversations/${id}/security_analyzer`, signal, CALL_TIMEOUT_MS), body });
-    await callText({ ...this.call('POST', `/api/conversations/${id}/confirmation_policy`, signal, CALL_TIMEOUT_MS), body: { policy } });
+  /** From the agent's next step on. Repeatable. @throws SlipwayError `ingest.stale-epoch`, `resource.not-found`. */
+  async applySettings(id: string, request: ApplySettings, signal: AbortSignal): Promise<AppliedSettings> {
+    const put = this.call('PUT', `/api/slipway/conversations/${id}/settings`, signal, CALL_TIMEOUT_MS);
+    try {
+      return await callJson({ ...put, body: request }, AppliedSettings);
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;
+      // An agent-server of the release before does not know the route, nor does any know a conversation that it does not have. Goes in 0.2.0.
+      const send = (path: string, body: object): Promise<string> => callText({ ...this.call('POST', path, signal, CALL_TIMEOUT_MS), body });
+      return applyEarlier(id, request, send, refusalOf);
+    }
   }
 
   conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {
@@ -173,7 +164,7 @@ export class AgentServerClient {
     }
   }
 
-  private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number): PeerCall {
+  private call(method: 'GET' | 'POST' | 'PUT', path: string, signal: AbortSignal, timeoutMs: number): PeerCall {
     return {
       method,
       url: `${this.sandbox.url.replace(/\/+$/, '')}${path}`,
@@ -185,6 +176,11 @@ export class AgentServerClient {
       maxAnswerBytes: ANSWER_BYTES.control,
     };
   }
+}
+
+function refusalOf(error: unknown): Omit<RefusedSetting, 'setting'> | null {
+  if (!(error instanceof SlipwayError) || (error.code !== 'conversation.busy' && error.code !== 'request.invalid')) return null;
+  return { code: error.code, detail: error.detail };
 }
 
 function workspaceQuery(directory: string, base: string | null): string {

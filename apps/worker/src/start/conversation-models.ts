@@ -60,12 +60,13 @@ export class ConversationModels {
     };
   }
 
-  /**
-   * For an agent that has one of the models `mayHave`. No step finds its key ended: between two models of the gateway it stays, else it works for a minute beside the new one.
-   * @throws SlipwayError as `access`.
-   */
-  async switched(row: ConversationRow, mayHave: readonly string[], signal: AbortSignal): Promise<LlmSettings> {
-    if ([...mayHave, row.model].every((model) => profileNameOf(model) === null)) return { model: row.model, base_url: `${this.llmUrl}/v1` };
+  /** The model for an agent that has one of `mayHave`, where its key stays good: between two models of the gateway. `undefined`: it needs another key. */
+  withSameKey(model: string, mayHave: readonly string[]): LlmSettings | undefined {
+    return [...mayHave, model].every((each) => profileNameOf(each) === null) ? { model, base_url: `${this.llmUrl}/v1` } : undefined;
+  }
+
+  /** With another key. No step finds its key ended: the old one works for a minute beside the new one. @throws SlipwayError as `access`. */
+  async switched(row: ConversationRow, signal: AbortSignal): Promise<LlmSettings> {
     return (await this.access(row, signal, 'grace')).llm;
   }
 

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { IngestTokens } from '@slipway/auth/ingest-token';
 import type { Runtime, StartConversationRequest } from '@slipway/contracts';
-import type { SqlPool } from '@slipway/db/sql';
-import { settingsOfMode } from '@slipway/domain';
+import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import { inSpan } from '@slipway/telemetry';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
@@ -18,7 +18,7 @@ import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
 import { mcpServersOf } from './mcp-servers.queries.js';
-import { confirmationOf, conversationTermsOf, maxIterationsOf, type Terms } from './org-limits.queries.js';
+import { maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -217,18 +217,19 @@ export class StartSteps {
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<void> {
-    // Read before the step is shown: that does not change what the agent gets.
+    // Read before the step is shown: that changes nothing of the agent's request.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    const { terms, brakeVersion } = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
-    // A change that came meanwhile is seen by them.
-    attempt.remember({ checkpoint: { model: (await model).name, terms: terms.text, termsVersion: terms.version, brakeVersion } });
+    const settings = await alongside(shown, signal, (ending) => this.create(row, agent, plan, report, variables, model, ending));
+    const { name } = await model;
+    // Another model that was chosen meanwhile is not acknowledged, and `SettingsSync` gives it next.
+    attempt.remember({ checkpoint: { model: name, ...(name === settings.model ? { settingsVersion: settings.version } : {}) } });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
 
-  /** Gives the agent its conversation. @returns what it was told of how far it goes, and which version of when it asks. */
-  private async tell(
+  /** Gives the agent its conversation. @returns the settings that it has now. */
+  private async create(
     row: ConversationRow,
     agent: AgentServerClient,
     plan: WorkspacePlan,
@@ -236,26 +237,26 @@ export class StartSteps {
     variables: readonly GrantedVariable[],
     model: Promise<ModelAccess>,
     signal: AbortSignal,
-  ): Promise<{ terms: Terms; brakeVersion: number }> {
-    const [{ llm }, ingestToken, orgLimit, { mode, brake, version }, terms, mcpServers] = await Promise.all([
+  ): Promise<StoredSettings> {
+    const [{ llm }, ingestToken, orgLimit, stored, mcpServers] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
-      confirmationOf(this.pool, row.orgId, row.id),
-      conversationTermsOf(this.pool, row.orgId, row.id),
+      inOrg(this.pool, row.orgId, (client) => readAgentSettings(client, row.orgId, row.id)),
       mcpServersOf(this.pool, row.orgId),
     ]);
+    if (stored === null) throw new Error('a conversation that is held is not there');
+    const { agentType, limits, confirmation } = stored.settings;
     const ceiling = Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations);
-    const { policy, analyzer } = settingsOfMode(mode);
     const request: StartConversationRequest = {
       conversation_id: row.id,
       agent: { llm, ...(Object.keys(mcpServers).length === 0 ? {} : { mcp_config: mcpServers }) },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
-      confirmation_policy: policy,
-      security_analyzer: analyzer,
-      max_iterations: Math.min(ceiling, terms.maxIterations ?? ceiling),
-      ...(terms.maxBudgetUsd === null ? {} : { max_budget_per_task: terms.maxBudgetUsd }),
-      ...(terms.agentType === 'default' ? {} : { agent_type: terms.agentType }),
+      confirmation_policy: confirmation.policy,
+      security_analyzer: confirmation.analyzer,
+      max_iterations: Math.min(ceiling, limits.maxIterations ?? ceiling),
+      ...(limits.maxBudgetUsd === null ? {} : { max_budget_per_task: limits.maxBudgetUsd }),
+      ...(agentType === 'default' ? {} : { agent_type: agentType }),
       slipway: {
         epoch: row.epoch,
         ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${row.id}`,
@@ -264,15 +265,15 @@ export class StartSteps {
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
         iterationCeiling: ceiling,
-        orgConfirmation: brake,
+        orgConfirmation: confirmation.organization,
         // For an agent-server of the release before; goes in 0.2.0.
-        brake,
+        brake: confirmation.organization,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },
     };
     await agent.createConversation(request, signal);
-    return { terms, brakeVersion: version };
+    return stored;
   }
 }
 

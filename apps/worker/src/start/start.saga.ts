@@ -10,15 +10,13 @@ import type { ConversationSpendings } from '../conversations/conversation-spendi
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import type { BrakeSwitch } from './brake-switch.js';
+import type { SettingsSync } from '../settings/settings-sync.js';
 import { restIfIdle } from './idle-conversations.queries.js';
-import type { ModelSwitch } from './model-switch.js';
 import type { Room } from './room.js';
 import { probeSandbox } from './sandbox-liveness.js';
 import { sandboxWait, wantsRoom } from './sandbox-wait.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
 import type { StartSteps } from './start-steps.js';
-import type { TermsSwitch } from './terms-switch.js';
 
 /** Failures of one attempt that are tried again; with the pauses below this spans about half a minute. */
 const MAX_FAILURES = 8;
@@ -43,10 +41,8 @@ export class StartSaga {
     private readonly queue: Queue,
     private readonly runtime: RuntimeApiClient,
     private readonly steps: StartSteps,
-    private readonly models: ModelSwitch,
-    private readonly terms: TermsSwitch,
+    private readonly settings: SettingsSync,
     private readonly spendings: Pick<ConversationSpendings, 'apply'>,
-    private readonly brake: BrakeSwitch,
     private readonly delivery: Delivery,
     private readonly room: Room,
     private readonly clock: Clock,
@@ -82,13 +78,12 @@ export class StartSaga {
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
-      await this.brake.apply(held, agent, held.signal);
+      const giveModel = await this.settings.apply(held, agent, held.signal);
       // Before the run goes on: what it may spend by now.
       await this.spendings.apply(held.orgId, held.id, held.signal);
-      await this.terms.apply(held, agent, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
-      await this.models.apply(held, agent, held.signal);
+      await giveModel();
       const delivered = await this.delivery.deliver(held, agent, held.signal);
       this.logger.info({ delivered }, 'inbox delivered');
       return true;

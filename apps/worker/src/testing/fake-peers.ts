@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { type LlmSettings, SandboxSecrets } from '@slipway/contracts';
+import { type AppliedSettings, ApplySettings, type LlmSettings, SandboxSecrets } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';
@@ -24,14 +24,16 @@ interface Sandbox {
   conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
   /** The model that the agent was given last. */
   llm: LlmSettings | null;
-  /** How far the agent goes by itself, each time that it was told. */
-  readonly terms: object[];
+  /** Run settings of the start, in OpenHands' fields. */
+  startSettings: object | null;
+  /** Bodies of the settings that it was sent since. */
+  readonly settings: ApplySettings[];
+  /** Requests on the settings routes of the release before, with their bodies. */
+  readonly earlier: Array<{ route: string; body: Record<string, unknown> }>;
   /** What the start brought of tool servers. */
   mcpServers: unknown;
-  /** What the organization keeps in its own hands. */
-  brake: unknown;
-  /** What it was told of that since. */
-  readonly told: object[];
+  /** The organization's confirmation policy at the start. */
+  orgConfirmation: unknown;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -45,10 +47,12 @@ interface Session {
   sandbox: Sandbox | null;
   /** What runtime-api says of its files while it has no sandbox. */
   workspace?: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string };
-  /** Whether its agent refuses what it is told of its terms, as one at work does that is to become another. */
-  refusesTerms?: (terms: Record<string, unknown>) => boolean;
-  /** Whether its agent cannot be told of the brake. */
-  hearsNoBrake?: boolean;
+  /** Whether its agent refuses another agent type, as one at work does. */
+  refusesAgentType?: boolean;
+  /** Whether its agent answers no settings. */
+  refusesSettings?: boolean;
+  /** Whether its agent-server is of the release before, without the route for settings. */
+  isEarlier?: boolean;
   /** Since a user was last active in the sandbox itself. Seconds. */
   personIdleSeconds?: number;
   /** Since anybody asked it for anything. Seconds. */
@@ -213,10 +217,11 @@ export class FakePeers {
       secrets: null,
       conversation: null,
       llm: null,
-      terms: [],
+      startSettings: null,
+      settings: [],
+      earlier: [],
       mcpServers: null,
-      brake: null,
-      told: [],
+      orgConfirmation: null,
       messages: [],
     };
     session.status = 'running';
@@ -237,29 +242,33 @@ export class FakePeers {
     if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
-      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string; brake: unknown };
+      const slipway = body['slipway'] as {
+        epoch: number;
+        head: number;
+        resumeRun: boolean;
+        systemMessageSuffix: string;
+        notice?: string;
+        orgConfirmation: unknown;
+      };
       if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
         const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
         const agent = body['agent'] as { llm: LlmSettings; mcp_config?: unknown };
         sandbox.llm = agent.llm;
         const { agent_type = 'default', max_iterations, max_budget_per_task = null } = body;
-        sandbox.terms.push({ agent_type, max_iterations, max_budget_per_task });
+        sandbox.startSettings = { agent_type, max_iterations, max_budget_per_task };
         sandbox.mcpServers = agent.mcp_config ?? null;
-        sandbox.brake = slipway.brake;
+        sandbox.orgConfirmation = slipway.orgConfirmation;
         sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
-    if (where.endsWith('/terms')) {
-      if (session.refusesTerms?.(body) === true) return problem(409, 'conversation.busy', 'The agent is at work.');
-      sandbox.terms.push(body);
-      return { status: 200, body: { success: true } };
-    }
-    if (where.endsWith('/brake')) {
-      if (session.hearsNoBrake === true) return problem(503, 'service.unavailable', 'Not now.');
-      sandbox.told.push(body);
-      return { status: 200, body: { success: true } };
+    if (where.endsWith('/settings') && session.isEarlier !== true) return this.settings(session, sandbox, ApplySettings.parse(body));
+    if (where.endsWith('/settings')) return problem(404, 'resource.not-found', 'No such route.');
+    const earlier = ['terms', 'brake', 'switch_llm'].find((route) => session.isEarlier === true && where.endsWith(`/${route}`));
+    if (earlier !== undefined) {
+      if (session.refusesAgentType === true && body['agent_type'] === 'plan') return problem(409, 'conversation.busy', 'The agent is at work.');
+      sandbox.earlier.push({ route: earlier, body });
     }
     if (where.endsWith('/switch_llm')) {
       sandbox.llm = { ...(body['llm'] as LlmSettings) };
@@ -270,6 +279,15 @@ export class FakePeers {
       return { status: 200, body: { success: true } };
     }
     return { status: 200, body: method === 'GET' ? info(id, session) : { success: true } };
+  }
+
+  private settings(session: Session, sandbox: Sandbox, request: ApplySettings): { status: number; body: unknown } {
+    if (session.refusesSettings === true) return problem(503, 'service.unavailable', 'Not now.');
+    sandbox.settings.push(request);
+    if (request.settings.model !== undefined) sandbox.llm = request.settings.model;
+    const busy = { setting: 'agentType', code: 'conversation.busy', detail: 'The agent is at work.' } as const;
+    const refused = session.refusesAgentType === true && request.settings.agentType === 'plan' ? [busy] : [];
+    return { status: 200, body: { version: request.version, refused } satisfies AppliedSettings };
   }
 
   /** As agent-server asks for it: a sandbox before this one may have written in the same epoch. */

@@ -21,15 +21,13 @@ import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
-import { BrakeSwitch } from '../start/brake-switch.js';
+import { SettingsSync } from '../settings/settings-sync.js';
 import { ConversationModels } from '../start/conversation-models.js';
 import { GitRelays } from '../start/git-relays.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
-import { ModelSwitch } from '../start/model-switch.js';
 import { Room } from '../start/room.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
-import { TermsSwitch } from '../start/terms-switch.js';
 import { FakePeers } from './fake-peers.js';
 
 export const ORG = 'org_test';
@@ -108,10 +106,8 @@ export async function openHarness(
     queue,
     runtime,
     steps,
-    new ModelSwitch(models),
-    new TermsSwitch(pool),
+    new SettingsSync(pool, models),
     spendings,
-    new BrakeSwitch(pool),
     delivery,
     new Room(pool, queue, ids, logger),
     systemClock,

@@ -234,6 +234,7 @@ export const ConversationScalarFieldEnum = {
   branch: 'branch',
   environment: 'environment',
   confirmationMode: 'confirmationMode',
+  settingsVersion: 'settingsVersion',
   confirmationVersion: 'confirmationVersion',
   agentType: 'agentType',
   maxIterations: 'maxIterations',

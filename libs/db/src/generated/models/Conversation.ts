@@ -27,6 +27,7 @@ export type AggregateConversation = {
 }
 
 export type ConversationAvgAggregateOutputType = {
+  settingsVersion: number | null
   confirmationVersion: number | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
@@ -47,6 +48,7 @@ export type ConversationAvgAggregateOutputType = {
 }
 
 export type ConversationSumAggregateOutputType = {
+  settingsVersion: number | null
   confirmationVersion: number | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
@@ -76,6 +78,7 @@ export type ConversationMinAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  settingsVersion: number | null
   confirmationVersion: number | null
   agentType: string | null
   maxIterations: number | null
@@ -122,6 +125,7 @@ export type ConversationMaxAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  settingsVersion: number | null
   confirmationVersion: number | null
   agentType: string | null
   maxIterations: number | null
@@ -168,6 +172,7 @@ export type ConversationCountAggregateOutputType = {
   branch: number
   environment: number
   confirmationMode: number
+  settingsVersion: number
   confirmationVersion: number
   agentType: number
   maxIterations: number
@@ -210,6 +215,7 @@ export type ConversationCountAggregateOutputType = {
 
 
 export type ConversationAvgAggregateInputType = {
+  settingsVersion?: true
   confirmationVersion?: true
   maxIterations?: true
   maxBudgetUsd?: true
@@ -230,6 +236,7 @@ export type ConversationAvgAggregateInputType = {
 }
 
 export type ConversationSumAggregateInputType = {
+  settingsVersion?: true
   confirmationVersion?: true
   maxIterations?: true
   maxBudgetUsd?: true
@@ -259,6 +266,7 @@ export type ConversationMinAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  settingsVersion?: true
   confirmationVersion?: true
   agentType?: true
   maxIterations?: true
@@ -305,6 +313,7 @@ export type ConversationMaxAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  settingsVersion?: true
   confirmationVersion?: true
   agentType?: true
   maxIterations?: true
@@ -351,6 +360,7 @@ export type ConversationCountAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  settingsVersion?: true
   confirmationVersion?: true
   agentType?: true
   maxIterations?: true
@@ -487,6 +497,7 @@ export type ConversationGroupByOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string
+  settingsVersion: number
   confirmationVersion: number
   agentType: string
   maxIterations: number | null
@@ -559,6 +570,7 @@ export type ConversationWhereInput = {
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  settingsVersion?: Prisma.IntFilter<"Conversation"> | number
   confirmationVersion?: Prisma.IntFilter<"Conversation"> | number
   agentType?: Prisma.StringFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
@@ -608,6 +620,7 @@ export type ConversationOrderByWithRelationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -660,6 +673,7 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  settingsVersion?: Prisma.IntFilter<"Conversation"> | number
   confirmationVersion?: Prisma.IntFilter<"Conversation"> | number
   agentType?: Prisma.StringFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
@@ -709,6 +723,7 @@ export type ConversationOrderByWithAggregationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -766,6 +781,7 @@ export type ConversationScalarWhereWithAggregatesInput = {
   branch?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  settingsVersion?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
   confirmationVersion?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
   agentType?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableWithAggregatesFilter<"Conversation"> | number | null
@@ -815,6 +831,7 @@ export type ConversationCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  settingsVersion?: number
   confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
@@ -864,6 +881,7 @@ export type ConversationUncheckedCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  settingsVersion?: number
   confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
@@ -913,6 +931,7 @@ export type ConversationUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -962,6 +981,7 @@ export type ConversationUncheckedUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1011,6 +1031,7 @@ export type ConversationCreateManyInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  settingsVersion?: number
   confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
@@ -1060,6 +1081,7 @@ export type ConversationUpdateManyMutationInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1109,6 +1131,7 @@ export type ConversationUncheckedUpdateManyInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1158,6 +1181,7 @@ export type ConversationCountOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
@@ -1198,6 +1222,7 @@ export type ConversationCountOrderByAggregateInput = {
 }
 
 export type ConversationAvgOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
@@ -1227,6 +1252,7 @@ export type ConversationMaxOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
@@ -1273,6 +1299,7 @@ export type ConversationMinOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
@@ -1310,6 +1337,7 @@ export type ConversationMinOrderByAggregateInput = {
 }
 
 export type ConversationSumOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
   confirmationVersion?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
@@ -1377,6 +1405,7 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  settingsVersion?: boolean
   confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
@@ -1426,6 +1455,7 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  settingsVersion?: boolean
   confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
@@ -1475,6 +1505,7 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  settingsVersion?: boolean
   confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
@@ -1524,6 +1555,7 @@ export type ConversationSelectScalar = {
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  settingsVersion?: boolean
   confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
@@ -1563,7 +1595,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "confirmationVersion" | "agentType" | "maxIterations" | "maxBudgetUsd" | "termsVersion" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "logBytes" | "blobBytes" | "snapshotBytes" | "grantedBytes" | "reserveBytes" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "settingsVersion" | "confirmationVersion" | "agentType" | "maxIterations" | "maxBudgetUsd" | "termsVersion" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "logBytes" | "blobBytes" | "snapshotBytes" | "grantedBytes" | "reserveBytes" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1585,7 +1617,11 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     confirmationMode: string
     /**
-     * Counts its changes.
+     * Counts the changes of the conversation's own agent settings; a trigger does.
+     */
+    settingsVersion: number
+    /**
+     * As the release before counts changes of `confirmation_mode`; a trigger does. Goes in 0.2.0.
      */
     confirmationVersion: number
     /**
@@ -1598,7 +1634,7 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     maxIterations: number | null
     maxBudgetUsd: runtime.Decimal | null
     /**
-     * Counts the changes of the three above.
+     * As the release before counts changes of the three above; a trigger does. Goes in 0.2.0.
      */
     termsVersion: number
     model: string
@@ -2101,6 +2137,7 @@ export interface ConversationFieldRefs {
   readonly branch: Prisma.FieldRef<"Conversation", 'String'>
   readonly environment: Prisma.FieldRef<"Conversation", 'String'>
   readonly confirmationMode: Prisma.FieldRef<"Conversation", 'String'>
+  readonly settingsVersion: Prisma.FieldRef<"Conversation", 'Int'>
   readonly confirmationVersion: Prisma.FieldRef<"Conversation", 'Int'>
   readonly agentType: Prisma.FieldRef<"Conversation", 'String'>
   readonly maxIterations: Prisma.FieldRef<"Conversation", 'Int'>

@@ -4,19 +4,17 @@ import { inOrg } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { OrgBrake } from '../orgs/org-brake.js';
-import { enqueueDeliveries } from '../orgs/orgs.queries.js';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
+import { OrgSettingsJob } from './org-settings-job.js';
+import { enqueueDeliveries } from './settings.queries.js';
 
-type Told = { policy: { kind: string }; brake: object; version: number; epoch: number };
-
-describe('when the organization’s agents ask', () => {
+describe('the confirmation policy of an organization’s agents', () => {
   let harness: Harness;
-  let brake: OrgBrake;
+  let job: OrgSettingsJob;
   const never = new AbortController().signal;
   before(async () => {
     harness = await openHarness();
-    brake = new OrgBrake(harness.pool, harness.queue, createLogger('org-brake-test', 'silent'));
+    job = new OrgSettingsJob(harness.pool, harness.queue, createLogger('org-settings-test', 'silent'));
   });
   beforeEach(() => settings({}));
   after(() => harness?.close());
@@ -25,32 +23,31 @@ describe('when the organization’s agents ask', () => {
   const settings = (value: object): Promise<unknown> =>
     inOrg(harness.pool, ORG, async (client) => {
       await client.query(
-        `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
+        `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'org', 'O', 'company', $2)
          ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
         [ORG, JSON.stringify(value)],
       );
       await client.query(
-        `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-brake', $2, $3) ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id`,
+        `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-settings', $2, $3) ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id`,
         [randomUUID(), ORG, JSON.stringify({ orgId: ORG })],
       );
     });
   const choose = (id: string, mode: string): Promise<unknown> =>
-    inOrg(harness.pool, ORG, (client) =>
-      client.query('UPDATE app.conversation SET confirmation_mode = $2, confirmation_version = confirmation_version + 1 WHERE id = $1', [id, mode]),
-    );
-  const told = (id: string): Told[] => (harness.peers.sessions.get(id)?.sandbox?.told ?? []) as Told[];
+    inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET confirmation_mode = $2 WHERE id = $1', [id, mode]));
+  const sent = (id: string) =>
+    (harness.peers.sessions.get(id)?.sandbox?.settings ?? []).map(({ settings: { confirmation }, version, epoch }) => ({ ...confirmation, version, epoch }));
   const running = async (): Promise<string> => {
     const { id } = await harness.create();
     await harness.start(id);
     return id;
   };
 
-  it('is told to those that run, once, without a new start, and never below what the conversation itself wants', async () => {
+  it('reaches those that run, once, without a new start, and never below what the conversation itself wants', async () => {
     const [careless, careful, resting] = [await running(), await running(), await running()];
     await choose(careful, 'always');
     await harness.desire(resting, 'rest');
     await settings({ confirmation: 'risky', fourEyes: true });
-    await brake.enqueueAll({ orgId: ORG }, never);
+    await job.enqueueAll('org-settings', { orgId: ORG }, never);
     expect(await Promise.all([careless, careful, resting, ORG].map((key) => harness.jobs(key)))).toEqual([
       ['conversation-deliver'],
       ['conversation-deliver'],
@@ -59,27 +56,27 @@ describe('when the organization’s agents ask', () => {
     ]);
     for (const id of [careless, careful]) for (let time = 0; time < 2; time += 1) await harness.start(id);
     const held = { floor: 'risky', fourEyes: true };
-    expect(told(careless)).toMatchObject([{ policy: { kind: 'ConfirmRisky' }, brake: held, epoch: 1 }]);
-    expect(told(careful)).toMatchObject([{ policy: { kind: 'AlwaysConfirm' }, brake: held, epoch: 1 }]);
-    expect([(await harness.row(careless)).attempt, await harness.jobs(careless), told(resting)]).toEqual([1, [], []]);
+    expect(sent(careless)).toMatchObject([{ policy: { kind: 'ConfirmRisky' }, organization: held, epoch: 1 }]);
+    expect(sent(careful)).toMatchObject([{ policy: { kind: 'AlwaysConfirm' }, organization: held, epoch: 1 }]);
+    expect([(await harness.row(careless)).attempt, await harness.jobs(careless), sent(resting)]).toEqual([1, [], []]);
   });
 
-  it('is told again until the agent is known to have it, and then what holds by then', async () => {
+  it('is sent again until the agent acknowledges it, and then what holds by then', async () => {
     const id = await running();
     const session = harness.peers.sessions.get(id);
     if (session === undefined) throw new Error('it has no session');
-    session.hearsNoBrake = true;
+    session.refusesSettings = true;
     await settings({ confirmation: 'risky' });
-    await brake.enqueueAll({ orgId: ORG }, never);
+    await job.enqueueAll('org-settings', { orgId: ORG }, never);
     await expect(harness.start(id)).rejects.toThrow();
-    expect([told(id), await harness.jobs(id)]).toEqual([[], ['conversation-deliver']]);
-    delete session.hearsNoBrake;
+    expect([sent(id), await harness.jobs(id)]).toEqual([[], ['conversation-deliver']]);
+    delete session.refusesSettings;
     await settings({ confirmation: 'always' });
     await harness.start(id);
-    expect([told(id).map(({ policy }) => policy.kind), await harness.jobs(id)]).toEqual([['AlwaysConfirm'], []]);
+    expect([sent(id).map(({ policy }) => policy.kind), await harness.jobs(id)]).toEqual([['AlwaysConfirm'], []]);
   });
 
-  it('is no outbox job that is lost when it changes again while the first change is being told', async () => {
+  it('keeps its outbox job when it changes again while the first change is being enqueued', async () => {
     await running();
     await settings({ confirmation: 'risky' });
     const add = harness.queue.add.bind(harness.queue);
@@ -89,11 +86,12 @@ describe('when the organization’s agents ask', () => {
       changed = true;
       return add(...args);
     };
-    await new OrgBrake(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).enqueueAll(
+    await new OrgSettingsJob(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).enqueueAll(
+      'org-settings',
       { orgId: ORG },
       never,
     );
-    expect([changed, await harness.jobs(ORG)]).toEqual([true, ['org-brake']]);
+    expect([changed, await harness.jobs(ORG)]).toEqual([true, ['org-settings']]);
   });
 
   it('reaches each conversation that runs once, in batches, and none of another organization', async () => {
@@ -102,7 +100,7 @@ describe('when the organization’s agents ask', () => {
       inOrg(harness.pool, org, (client) =>
         client.query(
           `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, start_status, sandbox_status, checkpoint)
-           SELECT gen_random_uuid(), $1, 'usr_a', 'A', 'T', 'demo', 'READY', 'RUNNING', '{"terms": ""}' FROM generate_series(1, 250)`,
+           SELECT gen_random_uuid(), $1, 'usr_a', 'A', 'T', 'demo', 'READY', 'RUNNING', '{"root": "/batch"}' FROM generate_series(1, 250)`,
           [org],
         ),
       );
@@ -121,10 +119,10 @@ describe('when the organization’s agents ask', () => {
     expect(seen.length).toBeGreaterThanOrEqual(250);
     const queued = await inOrg(harness.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
     expect(queued.rowCount).toBe(0);
-    await inOrg(harness.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"terms": ""}'`));
+    await inOrg(harness.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"root": "/batch"}'`));
   });
 
-  it('is, whatever changes in which order and however often it is told, in the end what was committed last', async () => {
+  it('is, whatever changes in which order and however often it is sent, in the end what was committed last', async () => {
     const id = await running();
     const modes = fc.constantFrom('never', 'risky', 'always');
     const step = fc.oneof(
@@ -138,7 +136,7 @@ describe('when the organization’s agents ask', () => {
         await settings({});
         await choose(id, 'never');
         const tell = async (): Promise<void> => {
-          await brake.enqueueAll({ orgId: ORG }, never);
+          await job.enqueueAll('org-settings', { orgId: ORG }, never);
           await harness.addJob('conversation-deliver', id);
           await harness.start(id);
         };
@@ -155,8 +153,8 @@ describe('when the organization’s agents ask', () => {
         await tell();
         const order = ['never', 'risky', 'always'];
         const kind = ['NeverConfirm', 'ConfirmRisky', 'AlwaysConfirm'][Math.max(order.indexOf(floor), order.indexOf(own))];
-        expect(told(id).at(-1)).toMatchObject({ policy: { kind }, brake: { floor, fourEyes } });
-        const versions = told(id).map(({ version }) => version);
+        expect(sent(id).at(-1)).toMatchObject({ policy: { kind }, organization: { floor, fourEyes } });
+        const versions = sent(id).map(({ version }) => version);
         expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
       }),
       { numRuns: 15 },

@@ -44,7 +44,8 @@ describe('another model for a conversation that has a sandbox', () => {
     );
     return rows.map(({ detail: { name, why } }) => ({ name, why }));
   };
-  const switches = (): number => harness.peers.requests.filter((request) => request.endsWith('/switch_llm')).length;
+  const switches = (): number =>
+    [...harness.peers.sessions.values()].flatMap((session) => session.sandbox?.settings ?? []).filter(({ settings }) => settings.model !== undefined).length;
 
   it('is given to the agent once, before the next message, with the profile’s key at the gateway and a new virtual key', async () => {
     const { id, message } = await harness.create();
@@ -97,7 +98,7 @@ describe('another model for a conversation that has a sandbox', () => {
     await choose(id, 'gpt');
     let cut = 0;
     harness.peers.onRequest = (request, moment) => {
-      if (!request.endsWith('/switch_llm') || moment !== 'after') return;
+      if (!request.endsWith('/settings') || moment !== 'after') return;
       cut += 1;
       throw new Error('the answer is lost');
     };

@@ -29,7 +29,10 @@ const LOADS: readonly RaceLoad[] = quick(
 
 /** Of all strategies, the second one backwards. */
 const ROUNDS = quick(2, 1);
-/** Longest race as seen on two cores: claiming ends after 8 s, and processes start and the stock is filled before each burst. */
+/**
+ * Longest race as seen on two cores: claiming ends after 8 s, and processes start and the slots are filled before each
+ * burst.
+ */
 const RACE_SECONDS = quick(25, 5);
 
 export default async function run(report: Report): Promise<void> {

@@ -19,11 +19,11 @@ const NODES = 4;
 const NAMESPACE = 'slipway-sandboxes';
 const RUNTIME_API = 'system:serviceaccount:slipway:runtime-api';
 const WARMUP = 100;
-/** How long it is watched at rest. Milliseconds. */
+/** How long it is watched when idle. Milliseconds. */
 const REST_MS = 10_000;
 /** By then the claim has been noted on its pod. Milliseconds. */
 const NOTED_MS = 5_000;
-/** Sessions that are started and stopped one after another, for what a whole life costs. */
+/** Sessions that are started and stopped one after another, for the cost of a whole lifecycle. */
 const LIVES = 30;
 /** agent-sandbox on such a machine (facts/peers-measured.md 1): p50, and the last of a burst. Milliseconds. */
 const PEER = { gap: 36.8, noGap: 91.8, tenASecond: 128.6, tenDefault: 819.7, burstLast: 4_529, writes: 21.7, cpu: 133 };
@@ -106,7 +106,7 @@ async function measure(report: Report, place: ClusterPlace, api: ServiceProcess)
   for (let index = 0; index < WARMUP; index += 1) warmup.push(await claim());
   for (const { runtime } of warmup) await post('/stop', { runtime_id: runtime.runtime_id });
   await idle();
-  // What both use while nobody asks for anything, a millisecond: it is no claim's.
+  // What both use without requests, per millisecond: not part of a claim.
   const [restOwn, restCluster, restAt] = [await cpuMs(api.pid), clusterCpu(), performance.now()];
   await wait(REST_MS);
   const rest = performance.now() - restAt;

@@ -16,7 +16,7 @@ import type { Report } from './measure/report.ts';
 /** Delegations, one after the other, each a conversation of its own with a warm sandbox. */
 const SAMPLES = quick(30, 1);
 const WARM_UP = quick(3, 1);
-/** How often the database is looked at. Milliseconds. */
+/** Poll interval of the database. Milliseconds. */
 const LOOK_MS = 5;
 const LONGEST_MS = 60_000;
 const KEY = 'sk-of-the-script';

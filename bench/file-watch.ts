@@ -1,4 +1,5 @@
-// From a write in the sandbox to the message at a person's client, over agent-server and action-server: a file that is open, and a name in a directory that is, of 10 and of 100,000 entries.
+// From a write in the sandbox to the message at a user's client, over agent-server and action-server: a file that is
+// open, and a name in a directory that is, of 10 and of 100,000 entries.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -18,7 +19,7 @@ const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server
 const N = quick(300, 5);
 const N_LARGE = quick(15, 1);
 const LARGE = quick(100_000, 1000);
-/** Between two writes: as long as a person would take to look. Milliseconds. */
+/** Between two writes: as long as a user would take to read. Milliseconds. */
 const PAUSE_MS = 60;
 /** A directory of 100,000 names is not read more than a fifth of the time. Milliseconds. */
 const PAUSE_LARGE_MS = 1_500;

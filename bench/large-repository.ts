@@ -83,7 +83,7 @@ export default async function run(report: Report): Promise<void> {
     for (const [figure, way] of Object.entries(ways)) report.figure({ figure, value: await time(way), unit: 'ms', floor: status, n: TIMES });
     report.figure({ figure: 'archive', value: await time(get('/archive/workspace'), 1), unit: 'ms', floor: status, n: 1 });
     report.figure({ figure: 'zip', value: await time(get('/file/zip?path=.'), 1), unit: 'ms', floor: status, n: 1 });
-    // As many that nobody has told git of: a folder of packages that .gitignore does not name.
+    // As many that git does not ignore: a folder of packages that .gitignore does not name.
     git('rm', '-rq', '--cached', '.');
     git('commit', '-qm', 'none');
     report.figure({ figure: 'git-status-untracked', value: await time(() => git('status', '--porcelain', '-uall')), unit: 'ms', n: TIMES });

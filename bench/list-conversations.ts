@@ -1,6 +1,8 @@
-// The list of conversations over HTTP with a session: requests a core of app-server, and pages of 100,000 conversations in every order and by every filter.
-// The database is brought to rest before anything is measured, as one is that was not filled a second ago: VACUUM, ANALYZE and a checkpoint of what the filling wrote.
-// By the clock there are as many connections as requests under way, since a browser does not wait for another's; `caller_late` says by how much the caller itself was late. Answers are taken to the last byte and not read.
+// The list of conversations over HTTP with a session: requests a core of app-server, and pages of 100,000 conversations
+// in every order and by every filter. The database is settled before anything is measured, like one that was not filled
+// a second ago: VACUUM, ANALYZE and a checkpoint of what the filling wrote. By the clock there are as many connections
+// as requests under way, since a browser does not wait for another's; `caller_late` is the amount by which the caller
+// itself was late. Answers are taken to the last byte and not read.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -64,7 +66,7 @@ export default async function run(report: Report): Promise<void> {
     if (statusCode !== 200) throw new Error(`the list answered ${statusCode} ${text}`);
     return { text, ms: performance.now() - began };
   };
-  /** To the last byte, which nobody reads. @returns milliseconds. */
+  /** To the last byte, unread. @returns milliseconds. */
   const ask = async (connections: Pool): Promise<number> => {
     const began = performance.now();
     const { statusCode, body } = await send('', connections);

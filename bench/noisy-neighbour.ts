@@ -1,4 +1,5 @@
-// `true` in one sandbox while another does its worst (fork bomb, full disk, killed shells, endless output), beside the same with the other at rest. Needs root.
+// `true` in one sandbox while another does its worst (fork bomb, full disk, killed shells, endless output), beside the
+// same with the other idle. Needs root.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +18,7 @@ import { ResourceGroup, templateLimits } from './measure/resource-group.ts';
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
 const REPEATED = fileURLToPath(new URL('./measure/repeated-action.ts', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
-/** Each abuse beside rest, this often; in each, so many calls, one every so many milliseconds. */
+/** Each abuse beside idling, this often; in each, so many calls, one every so many milliseconds. */
 const ROUNDS = quick(5, 1);
 const CALLS = quick(150, 10);
 const EVERY_MS = 5;

@@ -17,7 +17,7 @@ import type { Report } from './measure/report.ts';
 const SAMPLES = quick(25, 1);
 const WARM_UP = quick(2, 1);
 const COMMITS = 10;
-/** How often the row is looked at while it is published. Milliseconds. */
+/** Poll interval of the row while it is published. Milliseconds. */
 const LOOK_MS = 10;
 const KEY = 'sk-of-the-script';
 

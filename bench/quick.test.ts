@@ -40,7 +40,7 @@ describe('the quick form of every bench', { timeout: NAMES.length * LONGEST_MS }
       const missing = /not measured: .+/.exec(notes)?.[0];
       if (figures.length === 0 && missing !== undefined) return test.skip(missing);
       expect(figures.length).toBeGreaterThan(0);
-      // So that nobody copies one into docs/performance.md.
+      // So that none is copied into docs/performance.md.
       expect(figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true)).toEqual([]);
     });
 });

@@ -13,7 +13,7 @@ import { startScript, startService } from './measure/service-process.ts';
 
 const SECRET = 'bench-sandbox-access-secret-0123456789';
 const RUNTIME_KEY = 'bench-runtime-api-key-0123456789-0123456789';
-/** For a look under load; the figures of the pages are taken with 1. */
+/** For a check under load; the figures of the pages are taken with 1. */
 const SHARE = Number(process.env['BENCH_SHARE'] ?? quick(1, 0.01));
 const SMALL = Math.max(50, Math.round(3_000 * SHARE));
 const LARGE = Math.max(3, Math.round(20 * SHARE));

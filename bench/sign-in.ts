@@ -10,7 +10,7 @@ import { startScript, startService } from './measure/service-process.ts';
 const SECRET = 'bench-secret-bench-secret-bench-secret';
 const ALONE = Number(process.env['SIGN_INS'] ?? quick(1_000, 20));
 const AT_ONCE = 16;
-/** Who sign in, in turn: what one person's sign-ins wait for each other is not what is measured. */
+/** Who sign in, in turn: what one user's sign-ins wait for each other is not what is measured. */
 const PEOPLE = quick(100, 10);
 
 export default async function run(report: Report): Promise<void> {

@@ -20,7 +20,7 @@ const TEXT = 400;
 const ROUND_MS = quick(12_000, 1500);
 const ROUNDS = quick(2, 1);
 
-/** The same sockets in both kinds of round, taking turns: in one the slow ones read as everybody does. */
+/** The same sockets in both kinds of round, taking turns: in one the slow ones read like all others. */
 export default async function run(report: Report): Promise<void> {
   const servers = await startAppServers(1);
   try {

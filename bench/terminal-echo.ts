@@ -1,4 +1,5 @@
-// From a key to its echo in a person's shell: through sandbox-gateway, agent-server and action-server, and to agent-server directly, beside the same shell on a bare pseudo-terminal.
+// From a key to its echo in a user's shell: through sandbox-gateway, agent-server and action-server, and to
+// agent-server directly, beside the same shell on a bare pseudo-terminal.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -26,7 +27,7 @@ const SECRET = 'bench-sandbox-access-secret-0123456789';
 const N = Number(process.env['BENCH_KEYS'] ?? quick(2_000, 60));
 /** Keys of one line, which is then cleared. */
 const LINE = 40;
-/** Between two keys. Milliseconds; nobody types faster. */
+/** Between two keys. Milliseconds; no user types faster. */
 const PAUSE_MS = 3;
 
 /** A shell that a key can be typed into. */

@@ -86,7 +86,7 @@ async function onStack(env: Readonly<Record<string, string>>, work: (stack: Stac
   }
 }
 
-/** Turns by the clock, as ingest leaves them. @returns what worker used from the first to when everything is at rest. */
+/** Turns by the clock, as ingest leaves them. @returns what worker used from the first until everything is idle. */
 async function fill(stack: Stack, onEnd: (trace: string) => void): Promise<Usage> {
   const database = new pg.Client({ connectionString: stack.ownerUrl });
   await database.connect();

@@ -10,9 +10,12 @@ import type { Report } from './measure/report.ts';
 
 /** Warm sandboxes at the start of each round. */
 const STOCK = quick(600, 40);
-/** Claims of one round while at least half of the stock is there: the pool does not refill beside them. */
+/** Claims of one round while at least half of the slots are ready: the pool does not refill beside them. */
 const CALM = quick(300, 15);
-/** Claims that follow at once; the pool refills beside them as fast as it can. The stock is never used up, so none of them waits for a sandbox to start. */
+/**
+ * Claims that follow at once; the pool refills beside them as fast as it can. The slots are never used up, so none of
+ * them waits for a sandbox to start.
+ */
 const BUSY = quick(200, 5);
 const ROUNDS = quick(5, 1);
 /** Claims a second of the open loop, by a schedule that does not wait for answers. */
@@ -87,7 +90,10 @@ async function walPosition(owner: pg.Client): Promise<number> {
   return Number(rows[0]?.at ?? 0);
 }
 
-/** Row versions written for one slot on average. To be asked when the service has ended: a session's statistics come late while it lives. */
+/**
+ * Row versions written for one slot on average. To be asked when the service has ended: a session's statistics come
+ * late while it runs.
+ */
 async function rowsWritten(owner: pg.Client, slots: number): Promise<{ rows: number; withoutIndex: number }> {
   const { rows } = await owner.query<{ rows: string; hot: string }>(
     `SELECT sum(n_tup_ins + n_tup_upd) AS rows, sum(n_tup_hot_upd) AS hot FROM pg_stat_user_tables WHERE schemaname = 'runtime'`,

@@ -144,7 +144,7 @@ interface TraceEvent {
   readonly tid: number;
   /** Microseconds. */
   readonly dur?: number;
-  /** Microseconds of CPU: what is left of `dur` when nobody else wants the machine. */
+  /** Microseconds of CPU: what is left of `dur` when nothing else uses the machine. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }

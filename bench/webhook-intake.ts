@@ -77,7 +77,7 @@ async function measured(report: Report, name: string, more: Readonly<Record<stri
       await openLoop(400, FORGED, once);
       return ((await cpuMs(server.pid)) - before) / FORGED;
     };
-    // A request that is answered before its body is looked at: what HTTP costs by itself.
+    // A request that is answered before its body is read: what HTTP costs by itself.
     const http = await cpuOf(() => send('forged', 404, '/api/integration/none/events'));
     const forged = await cpuOf(() => send('forged', 401));
     report.figure({ figure: 'bad_signature_cpu', value: forged, unit: 'ms', floor: http, n: FORGED });

@@ -96,7 +96,7 @@ async function portOf(file: string): Promise<number> {
   return (JSON.parse(readFileSync(file, 'utf8')) as { port: number }).port;
 }
 
-/** An eighth of each file is noise, the rest text that repeats: about what a project with its dependencies is. */
+/** An eighth of each file is noise, the remainder text that repeats: about what a project with its dependencies is. */
 async function fill(workspace: string): Promise<void> {
   const lines = Array.from({ length: 16_384 }, (_, line) =>
     createHash('sha1')

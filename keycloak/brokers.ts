@@ -11,8 +11,9 @@ interface SocialBroker extends Credentials {
   readonly baseUrl?: string | undefined;
   readonly apiUrl?: string | undefined;
   /**
-   * Whether an address that a server of one's own calls verified needs no proof of its own. Absent: false, since the admins of that server can call any address verified.
-   * The public services prove addresses themselves and are trusted.
+   * Whether an address that a server of one's own calls verified needs no verification of our own. Absent: false, since
+   * the admins of that server can call any address verified. The public services verify addresses themselves and are
+   * trusted.
    */
   readonly trustEmail?: boolean | undefined;
 }
@@ -21,7 +22,10 @@ interface OidcBroker extends Credentials {
   readonly kind: 'oidc';
   readonly alias: string;
   readonly label: string;
-  /** Whether an address that it calls verified needs no proof of its own. An existing account is never taken over by it, whatever this says. */
+  /**
+   * Whether an address that it calls verified needs no verification of our own. An existing account is never taken over
+   * by it, whatever this says.
+   */
   readonly trustEmail: boolean;
   readonly endpoints: OidcEndpoints;
 }
@@ -49,12 +53,13 @@ type Json = Readonly<Record<string, unknown>>;
 const LABELS = { github: 'GitHub', gitlab: 'GitLab', google: 'Google' } as const;
 /** What Slipway does for people there: reads and writes their repositories. Google only says who they are. */
 const SCOPES = { github: 'user:email repo', gitlab: 'openid read_user api', google: 'openid profile email' } as const;
-/** SAML names of what a person is called, as most issuers send them. */
+/** SAML names of a user's name attributes, as most issuers send them. */
 const SAML_ATTRIBUTES = { email: 'email', firstName: 'givenName', lastName: 'surname' } as const;
 
 /**
- * The realm's `identityProviders` and their mappers. All of them run Keycloak's own `first broker login`: a new person gets an account; one whose
- * e-mail address or name is taken has to prove that the account is theirs, by its password or a message to its address, before the two are linked.
+ * The realm's `identityProviders` and their mappers. All of them run Keycloak's own `first broker login`: a new user
+ * gets an account; one whose e-mail address or name is taken has to prove that the account is theirs, by its password
+ * or a message to its address, before the two are linked.
  */
 export function brokerRepresentations(brokers: readonly Broker[]): { identityProviders: Json[]; identityProviderMappers: Json[] } {
   return {
@@ -96,7 +101,7 @@ function common(alias: string, providerId: string, displayName: string, trustEma
     addReadTokenRoleOnCreate: true,
     linkOnly: false,
     firstBrokerLoginFlowAlias: 'first broker login',
-    // A person's own changes here are not undone by the next sign-in.
+    // A user's own changes here are not undone by the next sign-in.
     config: { syncMode: 'IMPORT', ...config },
   };
 }

@@ -2,7 +2,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What the tokens call a sign-in with a second factor: app-server's OIDC_SECOND_FACTOR_ACR. */
 const SECOND_FACTOR_ACR = 'second-factor';
-/** How long a proof counts for sign-ins without a new one. Seconds. */
+/** How long an authentication counts for sign-ins without a new one. Seconds. */
 const PROOF_SECONDS = '36000';
 const FORMS = 'slipway forms';
 const PASSWORD = 'slipway password';
@@ -10,8 +10,10 @@ const ASKED_FACTOR = 'slipway second factor, asked for';
 const OWN_FACTOR = 'slipway second factor, set up';
 
 /**
- * The way in: a password (or a provider), and a one-time code for who has set one up. When a sign-in asks for `second-factor` (`acr_values`), the code is needed, and who has none sets it up
- * there. What was proved is in the token: `acr`, and `amr` for a code that nobody asked for. Keycloak makes the flows that are not named here by itself, but for these three.
+ * The way in: a password (or a provider), and a one-time code for users who have set one up. When a sign-in asks for
+ * `second-factor` (`acr_values`), the code is needed, and users without one set it up there. The methods used are in
+ * the token: `acr`, and `amr` for a voluntary code. Keycloak makes the flows that are not named here by itself, but for
+ * these three.
  */
 export function authenticationFlows(): Json {
   return {

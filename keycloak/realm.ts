@@ -13,9 +13,9 @@ export interface RealmParameters {
   readonly serviceClient: { readonly id: string; readonly secret: string };
   /** Whether strangers may make accounts. */
   readonly registration: boolean;
-  /** Nobody gets in before the address is proved. Needs `smtp`. */
+  /** Users cannot sign in before the address is verified. Needs `smtp`. */
   readonly verifyEmail: boolean;
-  /** `required`: everybody sets up an authenticator at the first sign-in; `optional`: whoever wants to. */
+  /** `required`: all users set up an authenticator at the first sign-in; `optional`: those who want to. */
   readonly totp: 'optional' | 'required';
   /** The realm's own way in, by which a sign-in can ask for a second factor (`flows.ts`), in the place of Keycloak's. */
   readonly stepUp: boolean;
@@ -33,14 +33,14 @@ export interface RealmParameters {
   readonly brokers: readonly Broker[];
 }
 
-/** Where the browser comes back to, and where Keycloak tells of an ended session: app-server's own paths. */
+/** Where the browser comes back to, and where Keycloak reports an ended session: app-server's own paths. */
 const CALLBACK_PATH = '/oauth/keycloak/callback';
-/** Where it comes back to when somebody else is to sign in. */
+/** Where it comes back to when another user is to sign in. */
 const SWITCHED_PATH = '/oauth/switched';
 const BACKCHANNEL_LOGOUT_PATH = '/oauth/backchannel-logout';
 /** A stolen access token is of use for this long; a session is refreshed as often. Seconds. */
 const ACCESS_TOKEN_SECONDS = 300;
-/** What app-server asks of the realm as itself: who is there. It changes nobody and no setting. */
+/** What app-server asks of the realm as itself: a list of users. It changes no user and no setting. */
 const SERVICE_ROLES = ['view-users', 'query-users'];
 /** Keycloak's own set, needed in full as soon as one of them is set otherwise: [alias, name, enabled]. */
 const REQUIRED_ACTIONS = [
@@ -88,7 +88,8 @@ export function realmRepresentation(parameters: RealmParameters): Json {
     adminEventsEnabled: true,
     ...(totp === 'required' ? { requiredActions: requiredActions() } : {}),
     clients: [webClient(parameters), serviceClient(parameters)],
-    // A token of the web client carries this one role, with which a person's stored provider token is read, and none besides.
+    // A token of the web client carries this one role, with which a user's stored provider token is read, and none
+    // besides.
     clientScopeMappings: { broker: [{ client: parameters.webClient.id, roles: ['read-token'] }] },
     users: [
       {
@@ -134,7 +135,7 @@ function webClient({ webClient: { id, secret }, publicUrl, appServerUrl, stepUp 
     protocolMappers: [
       // Without itself in the audience a client can neither introspect nor exchange its own tokens.
       mapper('aud-self', 'oidc-audience-mapper', { 'included.client.audience': id, 'access.token.claim': 'true', 'id.token.claim': 'false' }),
-      // By which means somebody proved themself, with what `acr` says.
+      // Authentication methods used, with the value of `acr`.
       ...(stepUp ? [mapper('amr', 'oidc-amr-mapper', { 'id.token.claim': 'true', 'access.token.claim': 'false' })] : []),
       mapper('identity-provider', 'oidc-usersessionmodel-note-mapper', {
         'user.session.note': 'identity_provider',
@@ -168,7 +169,10 @@ function serviceClient({ serviceClient: { id, secret } }: RealmParameters): Json
   };
 }
 
-/** Ten wrong passwords make a name wait, a minute more each time, at most a quarter of an hour; nobody is locked out for good. */
+/**
+ * Ten wrong passwords make a name wait, a minute more each time, at most a quarter of an hour; no user is locked out
+ * for good.
+ */
 function bruteForceProtection(): Json {
   return {
     bruteForceProtected: true,

@@ -30,7 +30,7 @@ const Settings = z.object({
   SERVICE_CLIENT_SECRET: secret,
   /** Whether strangers may make accounts. */
   REGISTRATION: flag('false'),
-  /** Nobody gets in before the e-mail address is proved. Needs SMTP_URL. */
+  /** Users cannot sign in before the e-mail address is verified. Needs SMTP_URL. */
   VERIFY_EMAIL: flag('false'),
   TOTP: z.enum(['optional', 'required']).default('optional'),
   /** A browser flow of the realm's own, in which a sign-in can ask for a second factor. */
@@ -47,7 +47,10 @@ const Settings = z.object({
   GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
   /** GitHub Enterprise. */
   GITHUB_URL: httpUrl.optional(),
-  /** What the server at GITHUB_URL says of an address is taken as proof: its admins could then sign in with any address. github.com is always believed. */
+  /**
+   * What the server at GITHUB_URL says of an address counts as verified: its admins could then sign in with any
+   * address. github.com is always trusted.
+   */
   GITHUB_TRUST_EMAIL: flag('false'),
   GITLAB_CLIENT_ID: z.string().min(1).optional(),
   GITLAB_CLIENT_SECRET: z.string().min(1).optional(),
@@ -62,7 +65,7 @@ const Settings = z.object({
   COMPANY_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   COMPANY_OIDC_ALIAS: alias('company'),
   COMPANY_OIDC_LABEL: z.string().min(1).default('Company account'),
-  /** What it says of an address is taken as proof. */
+  /** What it says of an address counts as verified. */
   COMPANY_OIDC_TRUST_EMAIL: flag('false'),
   COMPANY_SAML_ENTITY_ID: z.string().min(1).optional(),
   COMPANY_SAML_SIGN_ON_URL: httpUrl.optional(),

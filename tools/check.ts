@@ -14,7 +14,7 @@ import { unhashedPackages } from './unhashed-packages.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const bin = (name: string): string => path.join(root, 'node_modules/.bin', name);
 
-/** What is wrong, for a person; empty when nothing is. */
+/** Failures, as text; empty when nothing is. */
 type Part = () => string;
 
 /** A tool that says nothing, or says it in vain, when it succeeds. */

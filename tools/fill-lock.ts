@@ -1,7 +1,7 @@
-// Repairs package-lock.json: `node tools/fill-lock.ts [--check]`. CONTRIBUTING.md says why.
-// A registry mirror may lack packages of other platforms. npm then leaves them out of the lockfile that it writes, and `npm ci` refuses that
-// lockfile ("Missing: X@ from lock file"). Each gets an entry here with its version and, from its name, its platform; addresses of one
-// registry are taken out, so that the lockfile works with any.
+// Repairs package-lock.json: `node tools/fill-lock.ts [--check]`. CONTRIBUTING.md says why. A registry mirror may miss
+// packages of other platforms. npm then leaves them out of the lockfile that it writes, and `npm ci` refuses that
+// lockfile ("Missing: X@ from lock file"). Each gets an entry here with its version and, from its name, its platform;
+// addresses of one registry are taken out, so that the lockfile works with any.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   const plain = await prepareGiteaPages(say, stopping.signal);
   if (plain !== null) say(plain);
 
-  // The first start of this folder did not come to its end: nobody has anything in it.
+  // The first start of this folder did not come to its end: it holds no data.
   if (existsSync(home) && !isFilled(home)) await rm(home, { recursive: true });
   const server = await GiteaServer.open({ port, home, say, signal: stopping.signal });
   try {
@@ -58,7 +58,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Two would share one database. The file of one that was killed names an address where nobody answers. @throws Error that names the other's address. */
+/**
+ * Two would share one database. The file of one that was killed names an address without a server. @throws Error that
+ * names the other's address.
+ */
 async function requireNotServed(file: string): Promise<void> {
   const url = await readFile(file, 'utf8').catch(() => null);
   const answers = url !== null && (await fetch(`${url}/api/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null))?.ok === true;

@@ -1,5 +1,6 @@
-// `node tools/lock-hashes.ts [--fill]`: lists the packages that package-lock.json has no hash of, or asks the registry for them. Exits with 1 while one is missing.
-// For a machine with a full registry (.github/workflows/supply-chain.yaml); a mirror may lack packages of other platforms.
+// `node tools/lock-hashes.ts [--fill]`: lists the packages that package-lock.json has no hash of, or asks the registry
+// for them. Exits with 1 while one is missing. For a machine with a full registry
+// (.github/workflows/supply-chain.yaml); a mirror may miss packages of other platforms.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +12,7 @@ const file = path.resolve(import.meta.dirname, '../package-lock.json');
 /** Answers a package's hash in npm's form (`sha512-…`), or `null` when the registry has no such version. */
 export type ReadHash = (name: string, version: string) => Promise<string | null>;
 
-/** Writes what the registry has into the lockfile. @returns those that it lacks. */
+/** Writes what the registry has into the lockfile. @returns those missing there. */
 export async function fillHashes(lockFile: string, read: ReadHash): Promise<UnhashedPackage[]> {
   const lock = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, { integrity?: string }> };
   const missing: UnhashedPackage[] = [];

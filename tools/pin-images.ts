@@ -1,5 +1,6 @@
-// `node tools/pin-images.ts`: writes the digest behind each base image of our Dockerfiles, as the registry has it now. Needs Docker's buildx and a registry.
-// .github/workflows/supply-chain.yaml runs it, so that an update of a base image is a change that somebody reads.
+// `node tools/pin-images.ts`: writes the digest behind each base image of our Dockerfiles, as the registry has it now.
+// Needs Docker's buildx and a registry. .github/workflows/supply-chain.yaml runs it, so that an update of a base image
+// is a reviewed change.
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** Answers the digest of an image by its tag. */
 export type ReadDigest = (image: string) => Promise<string>;
 
-/** A Dockerfile with each base image pinned anew. @throws Error when an answer is no digest. */
+/** A Dockerfile with each base image pinned again. @throws Error when an answer is no digest. */
 export async function pinned(dockerfile: string, read: ReadDigest): Promise<string> {
   const images = new Set([...dockerfile.matchAll(FROM)].map(([, , image = '']) => image));
   const digests = new Map<string, string>();

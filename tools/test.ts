@@ -1,4 +1,5 @@
-// `npm test [-- NAME…] [--no-build] [--list]`: builds, starts one Postgres for all, runs the suites whose name holds one of the given ones, looks once more at few failures, and ends with the counts.
+// `npm test [-- NAME…] [--no-build] [--list]`: builds, starts one Postgres for all, runs the suites whose name holds
+// one of the given ones, runs few failed files once more, and ends with the counts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

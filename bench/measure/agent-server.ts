@@ -14,7 +14,7 @@ export interface BenchAgentServer {
   readonly process: RunningProcess;
   readonly url: string;
   readonly sessionKey: string;
-  /** Makes the sandbox somebody's. */
+  /** Claims the sandbox. */
   activate(): Promise<void>;
   /** A plain conversation, without an app behind it. @returns its id. */
   createConversation(): Promise<string>;

@@ -10,7 +10,7 @@ import { type ServiceProcess, startService } from './service-process.ts';
 
 const SECRET = 'bench-secret-bench-secret-bench-secret';
 
-/** app-server's processes on one database, one signed-in person, and conversations whose sandbox is this bench. */
+/** app-server's processes on one database, one signed-in user, and conversations whose sandbox is this bench. */
 export interface AppServers {
   readonly ownerUrl: string;
   readonly replicas: readonly ServiceProcess[];

@@ -1,4 +1,5 @@
-// The least that telling many of one message can be: POST → one synchronous append to a file → the same ready-made frame to each socket. argv: PORT FOLDER.
+// The least work of sending one message to many: POST → one synchronous append to a file → the same ready-made frame to
+// each socket. argv: PORT FOLDER.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:http';

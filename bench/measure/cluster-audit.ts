@@ -6,7 +6,7 @@ export interface Write {
   readonly verb: string;
   /** With its subresource: `pods/binding`. */
   readonly resource: string;
-  /** Of the pod; for an event, of the pod that it tells of. */
+  /** Of the pod; for an event, of the pod that it is about. */
   readonly pod: string;
   /** Milliseconds since 1970, with what the log has of less. */
   readonly receivedAt: number;

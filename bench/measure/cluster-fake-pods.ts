@@ -1,5 +1,6 @@
-// agent-servers of fake pods: argv KUBECONFIG NAMESPACE PUBLIC_KEY CONTROL_PORT. Runs inside of a test cluster's network, where the addresses of all fake pods are local.
-// Each pod has a real activation latch that verifies the real signature. What happened to all of them is told at CONTROL_PORT: `/receipts`, `/faults`.
+// agent-servers of fake pods: argv KUBECONFIG NAMESPACE PUBLIC_KEY CONTROL_PORT. Runs inside of a test cluster's
+// network, where the addresses of all fake pods are local. Each pod has a real activation latch that verifies the real
+// signature. CONTROL_PORT serves what happened to all of them: `/receipts`, `/faults`.
 import http from 'node:http';
 import { Latch } from '@slipway/sandbox/testing';
 import { type FakePod, PodFollower } from './cluster-pod-follower.ts';
@@ -88,7 +89,7 @@ function answer(server: Server, request: http.IncomingMessage, response: http.Se
   else json(response, 404, {});
 }
 
-/** As a container does that is killed; the kubelet, which a fake node has not, would tell. */
+/** As a container does that is killed; the kubelet, missing on a fake node, would report it. */
 function die(server: Server, request: http.IncomingMessage): void {
   server.dead = true;
   request.socket.destroy();

@@ -29,7 +29,10 @@ const CONTROL_PORT = 8099;
 const FAKE_AMOUNTS = { cpu: '50m', memory: '64Mi', ephemeralStorage: '64Mi' };
 const REAL_AMOUNTS = { cpu: '50m', memory: '128Mi', ephemeralStorage: '64Mi' };
 
-/** A cluster with the platform's manifests, fake pods whose agent-servers answer, a database, and all that runtime-api is told when it is started on them: its own rights, no more. */
+/**
+ * A cluster with the platform's manifests, fake pods whose agent-servers answer, a database, and the environment of a
+ * runtime-api on them: its own rights, no more.
+ */
 export class ClusterPlace {
   readonly apiKey = randomBytes(24).toString('base64url');
   /** Of runtime-api's service account. */
@@ -110,7 +113,7 @@ export class ClusterPlace {
     };
   }
 
-  /** What a runtime-api is told that runs on this place. */
+  /** Environment of a runtime-api on this cluster. */
   environment(templates: readonly Template[], kubeconfig = this.kubeconfig): Record<string, string> {
     return {
       DATABASE_URL: this.database.urls.runtime,

@@ -9,9 +9,9 @@ export interface PodTimes {
   readonly made: number;
   /** The scheduler has said where. */
   readonly scheduled: number;
-  /** The kubelet has told that action-server runs. */
+  /** The kubelet has reported that action-server runs. */
   readonly toolsStarted: number;
-  /** The kubelet has told that agent-server runs: what the pool waits for before it asks agent-server itself. */
+  /** The kubelet has reported that agent-server runs: what the pool waits for before it probes agent-server itself. */
   readonly agentStarted: number;
   /** agent-server has answered. */
   readonly answered: number;
@@ -42,7 +42,10 @@ export class PodClock {
     this.follower.close();
   }
 
-  /** Makes a pod and waits until its agent-server answers and the kubelet has told of it. @throws Error when that takes more than a minute. */
+  /**
+   * Makes a pod and waits until its agent-server answers and the kubelet has reported it. @throws Error when that takes
+   * more than a minute.
+   */
   async time(name: string, make: () => Promise<unknown>): Promise<PodTimes> {
     const began = performance.now();
     await make();

@@ -9,8 +9,9 @@ import { quick } from './quick.ts';
 import { startScript } from './service-process.ts';
 
 /**
- * p50 of one such commit followed by two such POSTs, all of it `perSecond` times a second by a Poisson schedule that does not wait: a machine that rests in between needs longer
- * to wake up its processors than one that is kept busy. Milliseconds.
+ * p50 of one such commit followed by two such POSTs, all of it `perSecond` times a second by a Poisson schedule that
+ * does not wait: a machine that idles in between needs longer to wake up its processors than one that is kept busy.
+ * Milliseconds.
  */
 export async function pacedFloor(ownerUrl: string, perSecond: number, n = quick(500, 20)): Promise<number> {
   const server = await startScript('./stub-upstream.ts');

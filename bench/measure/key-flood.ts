@@ -1,4 +1,5 @@
-// Requests with made-up keys, as fast as told: argv PORT ORIGIN PER_SECOND. GET / says {"sent":n,"answered":n}. It reads no more of an answer than that there is one.
+// Requests with made-up keys, at the given rate: argv PORT ORIGIN PER_SECOND. GET / says {"sent":n,"answered":n}. It
+// reads no more of an answer than that there is one.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,11 +1,13 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 
-/** Timers are late by up to a millisecond: the rest is waited for turn by turn. Milliseconds. */
+/** Timers are late by up to a millisecond: the remainder is awaited turn by turn. Milliseconds. */
 const TIMER_MS = 2;
 
 /**
- * Sends `count` requests at the moments of a Poisson process of `perSecond`, fixed before the first one, whether or not those before were answered.
- * @returns milliseconds from each request's scheduled moment to its answer: what a person waits who came at that moment. @throws what the first failing request threw.
+ * Sends `count` requests at the moments of a Poisson process of `perSecond`, fixed before the first one, whether or not
+ * those before were answered.
+ * @returns milliseconds from each request's scheduled moment to its answer: the wait of a user who came at that moment.
+ * @throws what the first failing request threw.
  */
 export async function openLoop(perSecond: number, count: number, send: (index: number) => Promise<unknown>): Promise<number[]> {
   const began = performance.now();

@@ -1,4 +1,5 @@
-// Sends one action again and again until it is ended: argv URL TOKEN ACTION. In a process of its own, so that it disturbs nobody who measures.
+// Sends one action again and again until it is ended: argv URL TOKEN ACTION. In a process of its own, so that it
+// disturbs no measurement.
 const [url = '', token = '', action = ''] = process.argv.slice(2);
 for (;;) {
   const answer = await fetch(`${url}/execute_action`, { method: 'POST', headers: { 'x-session-api-key': token }, body: action }).catch(() => null);

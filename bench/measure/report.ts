@@ -19,7 +19,7 @@ export interface Figure {
 export interface Report {
   /** One JSON line on standard output. */
   figure(figure: Figure): void;
-  /** A sentence for a person, on standard error. */
+  /** A sentence for the reader, on standard error. */
   note(text: string): void;
 }
 
@@ -36,7 +36,7 @@ export function createReport(bench: string): Report {
         ratio: rounded(ratio),
         peer: rounded(line.peer),
         n: line.n,
-        // So that nobody takes it for a figure.
+        // So that it is not mistaken for a figure.
         ...(QUICK ? { quick: true } : {}),
       };
       writeSync(1, `${JSON.stringify(whole)}\n`);

@@ -24,7 +24,7 @@ export interface SimulatedDay {
   readonly misses: number;
   /** How long those waited, in the order of arrival. Seconds. */
   readonly waits: readonly number[];
-  /** Sandboxes made or being made that belong to nobody, over the day. Sandbox-seconds. */
+  /** Sandboxes made or being made without a claim, over the day. Sandbox-seconds. */
   readonly idle: number;
   readonly largestPopulation: number;
   readonly largestTarget: number;

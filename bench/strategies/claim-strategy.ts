@@ -25,5 +25,5 @@ export interface StrategyContext {
 
 export type MakeStrategy = (context: StrategyContext) => Promise<ClaimStrategy>;
 
-/** Pause before a claim that found nothing looks again. Milliseconds. */
+/** Pause before a claim that found nothing retries. Milliseconds. */
 export const LOOK_AGAIN_MS = 5;

@@ -54,7 +54,7 @@ export const leasedChunks: MakeStrategy = async ({ db, replica, replicas }) => {
   let underWay = 0;
   let isGathering = false;
   let taken = 0;
-  /** Claims for which there is no stock. */
+  /** Claims without a leased slot. */
   let inNeed = 0;
   let chunk = SMALLEST_CHUNK;
   let leasing: Promise<void> | null = null;

@@ -12,7 +12,7 @@ import { OBJECTS, type SlotList } from './stock/stock-of-objects.ts';
 /** From the API server's watch cache, which costs it no read of etcd: as an informer of the replica would have it. */
 const READY = `${OBJECTS}?labelSelector=state%3Dready&resourceVersion=0`;
 
-/** What is older tells mostly of objects that have changed since. Milliseconds. */
+/** Older data is mostly about objects that have changed since. Milliseconds. */
 const LIST_LASTS_MS = 1_000;
 
 interface Candidate {
@@ -43,7 +43,7 @@ export const listAndPatchApi: MakeStrategy = async ({ kubeconfig, connections })
     });
     return listing;
   };
-  /** @returns false: somebody else changed the object. */
+  /** @returns false: the object was changed meanwhile. */
   const take = async (claimId: string, { name, resourceVersion }: Candidate): Promise<boolean> => {
     const { status } = await api.ask(`${OBJECTS}/${name}`, {
       method: 'PATCH',

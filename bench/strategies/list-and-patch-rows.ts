@@ -1,12 +1,13 @@
 /**
- * A cache of what is ready, a random pick out of it, and one write that holds only if the version is still the one of the cache: list and patch as if its objects were rows of Postgres.
- * A best case that nobody can have, since objects of a cluster are written through its API server.
+ * A cache of what is ready, a random pick out of it, and one write that holds only if the version is still the one of
+ * the cache: list and patch as if its objects were rows of Postgres. An unreachable best case, since objects of a
+ * cluster are written through its API server.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlPool } from '@slipway/db/sql';
 import { LOOK_AGAIN_MS, type MakeStrategy } from './claim-strategy.ts';
 
-/** How long after a change a watch has told it. Milliseconds. */
+/** Delay of a watch after a change. Milliseconds. */
 const LIST_MS = 50;
 
 export const listAndPatchRows: MakeStrategy = async ({ db }) => {
@@ -43,7 +44,7 @@ export const listAndPatchRows: MakeStrategy = async ({ db }) => {
   };
 };
 
-/** @returns false: somebody else changed the row. */
+/** @returns false: the row was changed meanwhile. */
 export async function takeVersion(db: SqlPool, claimId: string, slot: string, version: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'take_version',

@@ -1,4 +1,5 @@
-// One strategy under load: three replicas and two processes of load, a burst after the other on a stock that is filled up in between.
+// One strategy under load: three replicas and two processes of load, a burst after the other on slots that are refilled
+// in between.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,7 +21,10 @@ const BURSTS = quick(6, 1);
 /** A slow strategy runs fewer bursts. Milliseconds of claiming. */
 const LONGEST_MS = 8_000;
 
-/** `atOnce`: claims under way over all replicas, each followed by the next as soon as it is answered. Of the stock a fifth is always left, as in a pool that is refilled. */
+/**
+ * `atOnce`: claims under way over all replicas, each followed by the next as soon as it is answered. A fifth of the
+ * slots is always left, as in a pool that is refilled.
+ */
 export interface RaceLoad {
   readonly atOnce: number;
   readonly stock: number;
@@ -105,7 +109,7 @@ async function cpuOf(owner: pg.Client, stock: RaceStock, replicas: readonly Chil
   return all.reduce((sum, each) => sum + each, stock.serverCpuMs());
 }
 
-/** Every answer is a slot of its own and is what the stock says. @throws Error */
+/** Every answer is a slot of its own and matches the store. @throws Error */
 async function mustBeSound(stock: RaceStock, strategy: string, loaded: readonly Loaded[]): Promise<void> {
   const slots = loaded.flatMap((each) => each.slots);
   const failed = loaded.reduce((sum, each) => sum + each.failed, 0);

@@ -1,4 +1,5 @@
-// One replica of a strategy, forked: argv JSON of what it needs. Takes claims as lines `ID` on a loopback port that it tells its parent, answers `ID SLOT`, or `ID -` when it gave up.
+// One replica of a strategy, forked: argv JSON of what it needs. Takes claims as lines `ID` on a loopback port that it
+// reports to its parent, answers `ID SLOT`, or `ID -` when it gave up.
 import { createServer } from 'node:net';
 import { createPool } from '@slipway/db/sql';
 import { RACERS } from './all.ts';

@@ -1,4 +1,4 @@
-/** One statement a claim: a random ready row that nobody else has locked. As Coder gives out prebuilt workspaces. */
+/** One statement a claim: a random ready row without a lock. As Coder gives out prebuilt workspaces. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { LOOK_AGAIN_MS, type MakeStrategy } from './claim-strategy.ts';
 

@@ -8,7 +8,7 @@ import { type OpenInstall, openInstall } from './open-install.ts';
 import { operatorValues } from './operator-values.ts';
 import type { TryIt } from './try-it.ts';
 
-/** Between two looks at whether the cluster is still up. Milliseconds. */
+/** Interval of the checks whether the cluster is still up. Milliseconds. */
 const LOOK_MS = 2_000;
 
 const [name = '', folder = ''] = process.argv.slice(2);

@@ -62,7 +62,10 @@ export interface OpenInstall {
   readonly place: Place;
   /** A second one, empty, that has the way in from outside from now on. */
   freshPlace(): Promise<Place>;
-  /** The node has told the API server of the sandbox image [this version's], which it does some time after it has it: preflight asks the API server. */
+  /**
+   * The node has reported the sandbox image to the API server [this version's], which it does some time after it has
+   * it: preflight asks the API server.
+   */
   imagesKnown(digest?: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -100,7 +103,7 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
     const besides = await inTurn([postgresImage, redisImage], signal);
     const cluster = await opening;
     for (const { archivePath } of besides) await cluster.importImage(archivePath);
-    // Whoever writes into the store below it is somebody of the pods.
+    // The writers of the store below it are users of the pods.
     await chmod(folder, 0o755);
     const { hostCertificate } = cluster;
     if (hostCertificate === null) throw new Error('the cluster has made no certificate');

@@ -31,7 +31,7 @@ export async function openPlace(cluster: TestCluster, options: PlaceOptions, bef
   const { release, namespace, postgres, folder, variables } = options;
   const workspaces = path.join(folder, namespace);
   await mkdir(workspaces);
-  // The volume is a folder of this machine; who writes there is somebody of the pods.
+  // The volume is a folder of this machine; its writers are users of the pods.
   await chmod(workspaces, 0o777);
   if (before !== undefined) await cluster.kubectl(['-n', before.namespace, 'delete', 'service', ...WAYS_IN]);
   await applyManifest(cluster, 'place.yaml', { ...variables, RELEASE: release, NAMESPACE: namespace, POSTGRES: postgres, WORKSPACES: workspaces });

@@ -14,8 +14,9 @@ export interface TestIngressOptions {
 }
 
 /**
- * What an Ingress is: it ends TLS, tells by X-Forwarded-* what it ended, and hands requests and sockets on by their host. It keeps no connection open to those behind it between
- * requests, so that each request goes where the Service leads at that moment, and it repeats nothing.
+ * An Ingress: it terminates TLS, sets X-Forwarded-*, and forwards requests and sockets by their host. It keeps no
+ * connection open to those behind it between requests, so that each request goes where the Service leads at that
+ * moment, and it repeats nothing.
  */
 export class TestIngress {
   private readonly sockets = new Set<Duplex>();
@@ -86,7 +87,7 @@ export class TestIngress {
     socket.on('error', () => outgoing?.destroy());
     if (outgoing === null) return void socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     outgoing.once('error', () => socket.destroy());
-    // Refused: the answer is told as it is, and that was all.
+    // Refused: the answer is passed on unchanged, and ends it.
     outgoing.once('response', (answer) => {
       socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\nConnection: close\r\n\r\n`);
       answer.pipe(socket);

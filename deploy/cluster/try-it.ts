@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const UP_MS = 1_800_000;
 const LOOK_MS = 500;
 
-/** What somebody needs to install the chart on the cluster of `up --chart`. */
+/** What a user needs to install the chart on the cluster of `up --chart`. */
 export interface TryIt {
   readonly kubeconfig: string;
   readonly kubectl: string;
@@ -60,7 +60,7 @@ export async function keepPlace(name: string, say: (line: string) => void): Prom
   throw new Error(`The installation failed. The end of ${log}:\n${(await readFile(log, 'utf8')).slice(-2_000)}`);
 }
 
-/** What to type next, for a person. */
+/** Commands to type next, for the user. */
 export function instructions(it: TryIt, name: string): string {
   const [home = ''] = it.hosts;
   return `Everything beside Slipway is there, and its images are on the node. Install the chart:

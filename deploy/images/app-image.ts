@@ -22,7 +22,7 @@ export interface AppImage {
   readonly reference: string;
   /** Of the manifest: `sha256:…`. `slipway/app-server@DIGEST` names this image and no other. */
   readonly digest: string;
-  /** An OCI layout in one tar. In the cache: it may go when nobody asked for it for a day. */
+  /** An OCI layout in one tar. In the cache: removed after a day without use. */
   readonly archivePath: string;
   /** Beside the archive: CycloneDX JSON, and the licences' texts. The image has both in /usr/share/doc/slipway. */
   readonly billPath: string;
@@ -102,7 +102,7 @@ export async function buildNodeImage(
   };
 }
 
-/** How a container starts when nobody says otherwise. The Dockerfile says the same; a test compares. */
+/** Default start of a container. The Dockerfile says the same; a test compares. */
 export function appConfig(app: string, { description, port, entry, next }: AppPlan, version: string): ImageConfig {
   return {
     User: `${APP_UID}:${APP_UID}`,

@@ -1,4 +1,5 @@
-// `node_modules/.bin/node deploy/images/check.ts [--app] ARCHIVE` says what a custom image lacks to be a sandbox, or to be an app's. Ends with 1 when it lacks something.
+// `node_modules/.bin/node deploy/images/check.ts [--app] ARCHIVE` lists the missing requirements of a custom sandbox
+// image, or app image. Exit code 1 when one is missing.
 import { appFindingsOf, isOurs } from './apps/app-requirements.ts';
 import { readImageArchive } from './image-archive-reader.ts';
 import { type Findings, findingsOf } from './image-requirements.ts';

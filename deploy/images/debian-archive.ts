@@ -11,8 +11,8 @@ const SOURCES = [process.env['SLIPWAY_DEBIAN_SOURCES'], '/etc/apt/sources.list.d
 const MINUTES = 60_000;
 
 /**
- * apt with a state of its own, below the cache: it looks at no package of this machine and changes none.
- * What it fetches is checked by apt against Debian's signed index, and by us against the lock.
+ * apt with a state of its own, below the cache: it reads and changes no package of this machine. What it fetches is
+ * checked by apt against Debian's signed index, and by us against the lock.
  */
 export class DebianArchive {
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class DebianArchive {
     this.#signal = signal;
   }
 
-  /** Reads Debian's index anew. @throws Error when it cannot be reached; then nothing is resolved or fetched. */
+  /** Rereads Debian's index. @throws Error when it cannot be reached; then nothing is resolved or fetched. */
   async update(): Promise<void> {
     const sources = SOURCES.find((file) => file !== undefined && existsSync(file));
     if (sources === undefined)

@@ -61,7 +61,7 @@ export function parseLock(text: string): ImageLock {
   };
 }
 
-/** What follows `deb` in a lock. @param where for the person who reads the failure. @throws Error. */
+/** What follows `deb` in a lock. @param where for the reader of the failure. @throws Error. */
 export function parsePackage(fields: readonly string[], where: string): LockedPackage {
   const [name, version, architecture, sha256, size] = fields;
   const bytes = Number(size);

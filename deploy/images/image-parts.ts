@@ -8,13 +8,13 @@ import type { ImageConfig } from './oci-archive.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** In a registry-free cluster nothing is ever pulled by this name; it only has to be nobody's. */
+/** In a registry-free cluster nothing is ever pulled by this name; it only has to be unused. */
 export const IMAGE_NAME = 'slipway.local/sandbox';
 /** Owners of the processes: agent-server, the agent's own commands, and the group of both. Pods and volumes name these numbers. */
 export const AGENT_SERVER_UID = 10_001;
 export const AGENT_UID = 10_002;
 export const SLIPWAY_GID = 10_000;
-/** Where a pod's command looks for them. */
+/** Where a pod's command expects them. */
 export const NODE_PATH = '/usr/local/bin/node';
 export const BUNDLES = {
   'agent-server': '/opt/slipway/agent-server.cjs',

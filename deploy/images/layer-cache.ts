@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Layer } from './layer.ts';
 
-/** Days that what nobody used stays. An archive is as large as its layers together, and made of them in two seconds. */
+/** Days that unused layers stay. An archive is as large as its layers together, and made of them in two seconds. */
 const KEPT_DAYS = { layers: 14, archives: 1, datadog: 14 } as const;
 
 /** Outside of the checkout, so that checkouts share it and `git clean` costs no download. */
@@ -45,7 +45,10 @@ export class LayerCache {
     return await mkdtemp(path.join(this.folder, 'work-'));
   }
 
-  /** Removes what nobody used for its time, and what a killed build left. A packages' layer that is needed again costs a minute. */
+  /**
+   * Removes layers unused for this time, and what a killed build left. A packages' layer that is needed again costs a
+   * minute.
+   */
   async prune(now = Date.now()): Promise<void> {
     const old = async (place: string, days: number): Promise<void> => {
       const { mtimeMs } = await stat(place).catch(() => ({ mtimeMs: now }));

@@ -5,7 +5,7 @@ import type { Pack } from 'tar-stream';
 import type { Layer } from './layer.ts';
 import { writeTar } from './tar-file.ts';
 
-/** How a container of the image starts when nobody says otherwise. The pods of runtime-api say all of it themselves. */
+/** How a container of the image starts by default. The pods of runtime-api say all of it themselves. */
 export interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;

@@ -28,7 +28,7 @@ import { VSCODE_RECIPE, vscodeEntries } from './vscode-layer.ts';
 export const LOCK_FILE = path.join(import.meta.dirname, 'sandbox/packages.lock');
 
 export interface SandboxImage {
-  /** An OCI layout in one tar. In the cache: it may go when nobody asked for it for a day. */
+  /** An OCI layout in one tar. In the cache: removed after a day without use. */
   readonly archive: string;
   /** What a pod names: `slipway.local/sandbox@sha256:…`. */
   readonly name: string;

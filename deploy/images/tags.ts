@@ -13,8 +13,9 @@ export interface ImageInputs {
 }
 
 /**
- * The three names of an image, the most exact first. A build starts from the first of them that is already there:
- * the source tag's image is the wanted one; the lock tag's lacks only our files; the versioned tag's is what people name by hand.
+ * The three names of an image, the most exact first. A build starts from the first of them that is already there: the
+ * source tag's image is the wanted one; the lock tag's misses only our files; the versioned tag's is what users name by
+ * hand.
  */
 export interface ImageTags {
   /** `source-…`: base, dependencies and our files. */

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 
-/** How a container of an image starts when nobody says otherwise. */
+/** How a container of an image starts by default. */
 export interface UnpackedConfig {
   readonly Env: readonly string[];
   readonly User: string;

@@ -44,8 +44,9 @@ export async function endLeftovers(directory: string, log: (line: string) => voi
 }
 
 /**
- * Ends what a Postgres whose first process was killed has left: its backends work on until they next look for it, and while one is there no other server may open the data.
- * Does nothing while that first process is alive, and where the system has no /proc.
+ * Ends what a Postgres whose first process was killed has left: its backends work on until they next check for it, and
+ * while one is there no other server may open the data. Does nothing while that first process is alive, and where the
+ * system has no /proc.
  */
 export async function endOrphansOfPostgres(folder: string): Promise<void> {
   const postmaster = path.join(folder, 'postmaster.pid');
@@ -92,7 +93,7 @@ function sandboxProcesses(folder: string): number[] {
     try {
       if (readFileSync(`/proc/${entry}/environ`, 'latin1').includes(`_DIR=${folder}/`)) found.push(Number(entry));
     } catch {
-      // It ended in between, or belongs to somebody else.
+      // It ended in between, or belongs to another user.
     }
   }
   return found;

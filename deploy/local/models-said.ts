@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 /** Most names on the line; the page has all of them. */
 const MAX_NAMES = 5;
 
-/** The models that agents can have, as `npm start` says them: of the file, of the variables, or else the demo. @throws nothing: llm-gateway says what a file lacks. */
+/**
+ * The models that agents can have, as `npm start` prints them: of the file, of the variables, or else the demo. @throws
+ * nothing: llm-gateway reports errors of a file.
+ */
 export function modelsSaid(env: Readonly<Record<string, string | undefined>>, read = (file: string): string => readFileSync(file, 'utf8')): string {
   const { LLM_BASE_URL: url, LLM_API_KEY: key, LLM_MODEL: model, LLM_MODELS_FILE: file } = env;
   const one = url || key ? [`${model || 'the default model'} at ${url || 'OpenAI'}`] : [];

@@ -11,7 +11,7 @@ export interface SandboxPlace {
   readonly env: Readonly<Record<string, string>>;
   /** Where sandboxes find this machine. */
   readonly hostAddress: string;
-  /** For the person who started it. */
+  /** For the user who started it. */
   readonly said: string;
 }
 
@@ -54,7 +54,7 @@ function onCluster(caller: Caller, dataDirectory: string): SandboxPlace {
   const kubeconfig =
     caller['KUBECONFIG'] || (existsSync(home) ? home : need('KUBECONFIG', "a file that says which cluster, with the rights of runtime-api's service account"));
   const namespace = caller['SANDBOX_NAMESPACE'] || 'slipway-sandboxes';
-  // egress-proxy runs in a cluster, or wherever somebody has started it; without it the classes that need it are `none`.
+  // egress-proxy runs in a cluster, or wherever it was started; without it the classes that need it are `none`.
   const network = ['EGRESS_PROXY_URL', 'EGRESS_SECRET', 'EGRESS_NO_PROXY', 'SANDBOX_DNS', 'SANDBOX_HOSTS'].flatMap((name) =>
     caller[name] === undefined ? [] : [[name, caller[name]] as const],
   );

@@ -22,7 +22,7 @@ export interface StackAddresses {
 
 const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js');
 
-/** Variables of the caller that reach the services: what a person sets to change the default. */
+/** Variables of the caller that reach the services: set by a user to change the default. */
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'LOG_JSON', 'LOG_JSON_LEVEL_KEY', 'DEBUG', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS',
   'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'LLM_FIRST_BYTE_TIMEOUT_SECONDS', 'LLM_SILENCE_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
@@ -120,7 +120,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
       SANDBOX_GATEWAY_URL: gatewayUrl,
       WEB_URL: at('web'),
-      // Everybody here is one developer, or a suite that looks a hundred times a second.
+      // All users here are one developer, or a suite that polls a hundred times a second.
       RATE_READS_PER_MINUTE: '100000',
       RATE_WRITES_PER_MINUTE: '10000',
       RATE_STARTS_PER_MINUTE: '10000',

@@ -86,7 +86,7 @@ describe('SupervisedPostgres', { timeout: 120_000 }, () => {
     if (process.platform !== 'linux') return test.skip('needs /proc');
     const orphan = await busyBackend();
     const { pid } = postgres.status();
-    // As if the supervisor had been killed first: nobody starts it again.
+    // As if the supervisor had been killed first: nothing restarts it.
     const stopped = postgres.stop();
     process.kill(pid, 'SIGKILL');
     await stopped;

@@ -18,15 +18,18 @@ export interface ServiceStatus {
   readonly restarts: number;
 }
 
-/** First wait before a crashed service is started again. Milliseconds; doubles to the maximum, and begins anew after a minute of running. */
+/**
+ * First wait before a crashed service is started again. Milliseconds; doubles to the maximum, and restarts after a
+ * minute of running.
+ */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 5_000;
-/** Ends before it was ever ready, after which waiting helps nobody. */
+/** Ends before it was ever ready, after which waiting is useless. */
 const HOPELESS_RESTARTS = 3;
 /** A service that has not ended this long after SIGTERM is killed. Milliseconds. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Keeps one service running until it is told to stop: what Kubernetes does elsewhere. */
+/** Keeps one service running until it is stopped: what Kubernetes does elsewhere. */
 export class Supervised {
   private child: ChildProcess | undefined;
   private readonly log: WriteStream;

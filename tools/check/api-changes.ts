@@ -126,7 +126,7 @@ const numberOf = (schema: Json, field: string, otherwise: number): number => (sc
 function resolved(schema: Json, document: Document): Json {
   const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref'] ?? ''))?.[1];
   if (name !== undefined) return resolved(document.components?.schemas?.[name] ?? {}, document);
-  // Of "this or null" what is not null is what can be looked into.
+  // Of "this or null" what is not null is what can be checked.
   const choices = ((schema['anyOf'] ?? schema['oneOf'] ?? []) as Json[]).filter((choice) => choice['type'] !== 'null');
   return choices.length === 1 ? { ...resolved(choices[0] as Json, document), nullable: true } : schema;
 }

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * The last migration of before the first release: no installation has code that is older, so what was dropped until then is used by nobody.
- * Folders sort by the time in their names.
+ * The last migration of before the first release: no installation has code that is older, so what was dropped until
+ * then is unused. Folders sort by the time in their names.
  */
 const BEFORE_FIRST_RELEASE = '20261122010000';
 /** The line that makes a migration one that contracts: from this version on nothing uses what it takes away. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Longest source file. Lines: beyond it nobody reads a file whole. */
+/** Longest source file. Lines: beyond it a file is not read whole. */
 const MAX_LINES = 450;
 
 /** Source files that are too long, as sentences. */
@@ -10,7 +10,7 @@ export function tooLong(root: string): string[] {
     cwd: root,
     exclude: ['**/node_modules/**', '**/dist/**', '**/bundle/**', '**/.next/**', '**/generated/**', '**/generated.ts'],
   });
-  // An index lists names, one a line: nobody reads it, and split it would say where a name is instead of that it is.
+  // An index lists names, one a line: it is not read, and split it would say where a name is instead of that it is.
   return files
     .filter((file) => !/^libs\/[^/]+\/src\/index\.ts$/.test(file))
     .flatMap((file) => {

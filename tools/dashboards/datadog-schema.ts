@@ -102,7 +102,10 @@ const CheckMonitor = z.strictObject({
   }),
 });
 
-/** Datadog refuses a monitor whose query ends with another number than `thresholds.critical`, and a check that looks at too few results for it. */
+/**
+ * Datadog refuses a monitor whose query ends with another number than `thresholds.critical`, and a check that reads too
+ * few results for it.
+ */
 export const MonitorSchema = z.discriminatedUnion('type', [QueryMonitor, BurnMonitor, CheckMonitor]).superRefine(({ type, query, options }, context) => {
   const { critical } = options.thresholds;
   const inQuery = type === 'service check' ? Number(/\.last\((\d+)\)/.exec(query)?.[1]) - 1 : Number(query.slice(query.lastIndexOf(' ')));

@@ -51,7 +51,7 @@ export const number = (title: string, unit: Unit, query: Query, options: PanelOp
   ...options,
 });
 
-/** @param lines queries, with a name each where labels do not tell them apart. */
+/** @param lines queries, with a name each where labels do not distinguish them. */
 export const lines = (title: string, unit: Unit, of: Query | Readonly<Record<string, Query>>, options: PanelOptions = {}): Panel => ({
   kind: 'lines',
   title,

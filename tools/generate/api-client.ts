@@ -63,7 +63,7 @@ interface Schema {
   readonly default?: unknown;
 }
 
-/** Fields of objects and of lists of objects (`*`); what is one of several kinds is not looked into. */
+/** Fields of objects and of lists of objects (`*`); what is one of several kinds is not followed. */
 function defaultsOf(schema: Schema, at: readonly string[]): [at: readonly string[], value: unknown][] {
   const [only, ...others] = (schema.anyOf ?? []).filter((choice) => choice.properties !== undefined || choice.items !== undefined);
   const { properties = {}, items } = others.length === 0 ? (only ?? schema) : {};

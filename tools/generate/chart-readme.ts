@@ -45,7 +45,7 @@ export function chartReadme(root: string): GeneratedFile {
 function rows(schema: Schema, property: Schema, value: unknown, name: string): string[] {
   const own = row(name, property, value);
   if (property.properties === undefined || !isObject(value)) return [own];
-  // `pod` of an app says nothing until somebody does.
+  // `pod` of an app is empty until it is set.
   if (Object.keys(value).length === 0) return [own];
   const missing = Object.keys(property.properties).find((key) => !(key in value));
   if (missing !== undefined) throw new Error(`${CHART}/values.yaml: ${name}.${missing} is in the schema and has no default`);

@@ -26,7 +26,7 @@ export function functionVersions(root: string, now: Date): GeneratedFile[] {
   });
 }
 
-/** A clock that is behind must not make a newer text look older. */
+/** A clock that is behind must not make a newer text seem older. */
 function versionOf(before: FunctionVersion | undefined, sha256: string, time: string): FunctionVersion {
   if (before?.sha256 === sha256) return { version: before.version, sha256 };
   const version = before !== undefined && before.version >= time ? String(BigInt(before.version) + 1n) : time;

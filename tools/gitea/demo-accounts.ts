@@ -5,7 +5,9 @@ import path from 'node:path';
 import { GiteaPerson, type GiteaServer } from '@slipway/testing/gitea';
 import { DEMO_PROJECT, fillProject, LABEL } from './demo-project.ts';
 
-/** Who comments and pushes for Slipway: somebody else than the person, so that its own words are known from theirs. */
+/**
+ * Who comments and pushes for Slipway: another account than the user's, so that its own words are distinct from theirs.
+ */
 const BOT = 'slipway-bot';
 const PERSON = 'demo';
 
@@ -31,7 +33,7 @@ export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
   const shop = await person.createRepository(DEMO_PROJECT);
   await fillProject(shop);
   const bot = await person.createUser(BOT, randomBytes(24).toString('base64url'));
-  // An admin of this one repository: webhooks are made by nobody less.
+  // An admin of this one repository: webhooks need that right.
   await shop.addCollaborator(BOT, 'admin');
   const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user', 'read:organization']);
   const accounts: DemoAccounts = {
@@ -43,7 +45,7 @@ export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
   return accounts;
 }
 
-/** What a person needs to know, for the terminal. */
+/** What a user needs to know, for the terminal. */
 export function instructions(url: string, { person, bot, repository }: DemoAccounts, home: string): string {
   return `
 Gitea is ready.

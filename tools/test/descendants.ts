@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How often the table of processes is looked at. Milliseconds: what is started and orphaned between two looks is missed. */
+/** Poll interval of the process table. Milliseconds: what is started and orphaned between two polls is missed. */
 const LOOK_EVERY_MS = 250;
 
 interface Row {

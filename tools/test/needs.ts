@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the suites need and this machine lacks, each with its remedy. `required`: without it nothing can run. */
+/** Requirements of the suites missing on this machine, each with its remedy. `required`: without it nothing can run. */
 export interface Missing {
   readonly required: boolean;
   readonly sentence: string;

@@ -8,7 +8,10 @@ export function suiteLine({ suite, files, seconds }: SuiteResult): string {
   return `${failed === 0 ? '✔' : '✖'} ${suite.name.padEnd(24)} ${counts.join(', ').padEnd(32)} ${seconds.toFixed(1)} s`;
 }
 
-/** Failures whole, skips with their reasons, what passed only at the second look with its first failure, and as the last line the counts. */
+/**
+ * Failures whole, skips with their reasons, what passed only in the second run with its first failure, and as the last
+ * line the counts.
+ */
 export function report(done: readonly SuiteResult[], races: readonly Race[], extra: { readonly failed: number; readonly stopped: boolean }): string {
   const lines: string[] = [];
   for (const { suite, files } of done) for (const file of files) lines.push(...failuresOf(suite.name, file));

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 
 const FROM = (file: string): string => JSON.stringify(path.join(import.meta.dirname, file));
 
-/** `body` finds `again`, which tells whether this file ran before. */
+/** `body` finds `again`, which shows whether this file ran before. */
 function planted(name: string, body: string): string {
   return `import { existsSync, writeFileSync } from 'node:fs'; import { it } from 'node:test'; import assert from 'node:assert';
     const marker = new URL('${name}.ran', import.meta.url); const again = existsSync(marker); writeFileSync(marker, '');
@@ -24,7 +24,10 @@ describe('a second look at files that failed', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** One suite a file, each run and looked at again in a process of its own (the runner refuses to run inside of a test); what `npm test` would print. */
+  /**
+   * One suite a file, each run and repeated in a process of its own (the runner refuses to run inside of a test); what
+   * `npm test` would print.
+   */
   const run = (files: Record<string, string>, signal = 'AbortSignal.timeout(60_000)'): string[] => {
     for (const [name, source] of Object.entries(files)) writeFileSync(path.join(folder, `${name}.test.mjs`), source);
     const suites = Object.keys(files).map((name) => ({ name: `suite-${name}`, cwd: folder, files: [`${name}.test.mjs`], beside: 'any' as const }));

@@ -30,7 +30,7 @@ export async function secondLook(
   const began = performance.now();
   for (const { suite, first } of failed) {
     if (performance.now() - began > LONGEST_MS) break;
-    // Said before: a run that is ended from outside during the second look has then told what failed.
+    // Printed first: a run that is ended from outside during the second run has then reported its failures.
     for (const { name, message } of first.failures) say(`✖ ${suite.name}: ${name}: ${message.split('\n', 1)[0]}`);
     say(`  ${first.file} of ${suite.name} is run once more, alone.`);
     const [second] = (await runSuite({ ...suite, files: [first.file] }, signal)).files;

@@ -15,7 +15,7 @@ export interface ActionHandlers {
   readonly ipython: IPython;
   readonly search: Search;
   readonly browser: Browser;
-  /** The way of the agent's actions to the browser: a person may have it. */
+  /** Runs the agent's actions on the browser, unless a user has control. */
   readonly browserView: BrowserView;
 }
 

@@ -15,7 +15,7 @@ const logger = createLogger('action-server', logSettings(config));
 // All threads of the pool are made now: one that cannot be made later, because an agent's programs have filled the table of processes, would end this one.
 stat(config.WORKSPACE_DIR, () => {});
 
-// One request's failure is its own; a rejection that nobody awaited must not end the agent's terminal.
+// One request's failure is its own; an unhandled rejection must not end the agent's terminal.
 process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
 

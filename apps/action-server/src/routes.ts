@@ -147,7 +147,7 @@ export function createRoutes({
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes, makeRoom: () => marks.forget() });
   const reading = { workspace: repositories, marks };
   const vscode = new VscodeServer({ ...editorAt, stateDirectory, environment });
-  /** Tells agent-server that this process is a new one, and has to be configured again. */
+  /** Shows agent-server that this process is a new one, and has to be configured again. */
   const instance = randomUUID();
   const commands = new CommandRunner(workspace, environment);
   const queryOf = <T extends z.ZodType>(schema: T, query: URLSearchParams): z.output<T> => parseOrThrow(schema, Object.fromEntries(query));

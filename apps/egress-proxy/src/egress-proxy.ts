@@ -19,7 +19,7 @@ import { serveTunnel } from './tunnel.js';
 export interface EgressProxy {
   /** Where sandboxes reach it, `http://host:port`. */
   readonly url: string;
-  /** Where it tells of itself. */
+  /** Address of its metrics and probes. */
   readonly healthUrl: string;
   /** Where its metrics are. */
   readonly metricsUrl: string | null;

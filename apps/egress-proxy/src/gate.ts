@@ -28,8 +28,10 @@ export interface GateOptions extends CallerOptions {
 }
 
 /**
- * Who may go where. In this order: which sandbox (407), how much it has open (429), whether the host is on its list (403), where that host is (a name is looked up only when it is on the list, so that no name
- * carries anything out), whether that is an address which may be reached (403), and a connection to just that address (502). Each answer is a line of the log, without path, query or credential.
+ * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the host is on
+ * its list (403), where that host is (a name is resolved only when it is on the list, so that no name carries anything
+ * out), whether that is an address which may be reached (403), and a connection to just that address (502). Each answer
+ * is a line of the log, without path, query or credential.
  */
 export class Gate {
   /** Nothing new is let through. */

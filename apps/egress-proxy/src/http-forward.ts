@@ -72,7 +72,7 @@ function requestHeaders(request: IncomingMessage, host: string): string[] {
 /** Names and values in turn, without what is of one connection, by the standard or by its own word. */
 function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  // Without it nobody knows where the body ends, and what follows is another request.
+  // Without it the end of the body is unknown, and what follows is another request.
   named.delete('content-length');
   const passed: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -2,7 +2,9 @@ import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@slipwa
 
 export interface EgressMetrics {
   readonly registry: Registry;
-  /** What sandboxes asked for, by how it ended: `allowed`, or the reason. No host is a label: there are as many as somebody likes. */
+  /**
+   * What sandboxes asked for, by how it ended: `allowed`, or the reason. No host is a label: their number is unbounded.
+   */
   readonly requests: Counter<'kind' | 'egress' | 'outcome'>;
   readonly open: Gauge<'kind'>;
   readonly bytes: Counter<'direction'>;

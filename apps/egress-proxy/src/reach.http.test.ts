@@ -8,7 +8,7 @@ import { CLAIMS, type Origin, startBytes, startOrigin, TestEgress } from './test
 describe('a sandbox', () => {
   let world: TestEgress;
   let origin: Origin;
-  /** On an address that nobody permits. */
+  /** On an address that no rule permits. */
   let canary: Origin;
   before(async () => {
     origin = await startOrigin((request, response) => {

@@ -8,7 +8,10 @@ import { type FirstBytes, MAX_HELLO_BYTES, readFirstBytes } from './lines/client
 import type { Line } from './lines/line.js';
 import { cutOff } from './lines/open-lines.js';
 
-/** Longest silence of one end after the other has said all. Milliseconds: it may still have to answer, or it may not know that nobody is there any more. */
+/**
+ * Longest silence of one end after the other has said all. Milliseconds: it may still have to answer, or it may not
+ * know that the other end is gone.
+ */
 const REST_MS = 30_000;
 /** The fatal alert `unrecognized_name`: what TLS clients can say in words. */
 const UNRECOGNIZED_NAME = Buffer.from([0x15, 3, 3, 0, 2, 2, 112]);
@@ -80,8 +83,9 @@ function passOnceChecked(line: Line, client: Socket, onlyTls: boolean): void {
 }
 
 /**
- * TLS must ask for the server that the proxy was asked for: behind many a listed host stand others (domain fronting). Only the plain part of the handshake is looked at. What is said within, and what an encrypted
- * ClientHello hides, is not seen here.
+ * TLS must ask for the server that the proxy was asked for: behind many a listed host stand others (domain fronting).
+ * Only the plain part of the handshake is read. What is sent within, and what an encrypted ClientHello hides, is not
+ * seen here.
  */
 function judge(host: string, first: FirstBytes, length: number, onlyTls: boolean): 'wait' | 'pass' | 'server-name' | 'not-tls' {
   if (first.kind === 'not-tls') return onlyTls ? 'not-tls' : 'pass';

@@ -30,7 +30,7 @@ export const DEMO = { username: 'demo', password: 'demo', name: 'Demo Person', e
 export class Accounts {
   constructor(private readonly store: DatabaseSync) {}
 
-  /** Makes the demo person when there is none. */
+  /** Makes the demo user when there is none. */
   async ensureDemo(): Promise<void> {
     if (this.bySignInName(DEMO.username) === undefined) await this.register(DEMO);
   }

@@ -2,7 +2,10 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { JWK } from 'oidc-provider';
 
-/** The key that signs id tokens (RS256, as Keycloak's) and the ones that sign our cookies: made once, so that a restart signs nobody out. */
+/**
+ * The key that signs id tokens (RS256, as Keycloak's) and the ones that sign our cookies: made once, so that a restart
+ * signs no user out.
+ */
 export function loadKeys(store: DatabaseSync): { jwk: JWK; cookieKeys: string[] } {
   const jwk = keep(store, 'rs256-signing-key', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

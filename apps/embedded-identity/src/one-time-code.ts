@@ -24,7 +24,10 @@ export function stepOf(code: string, secret: string, now: number): number | null
   return found;
 }
 
-/** What the QR code says to an authenticator app. The rest is what each of them takes as given, and a shorter text is easier to scan. */
+/**
+ * What the QR code says to an authenticator app. The other parameters are their defaults, and a shorter text is easier
+ * to scan.
+ */
 export function keyUri(username: string, secret: string): string {
   return `otpauth://totp/Slipway:${encodeURIComponent(username)}?secret=${secret}&issuer=Slipway`;
 }

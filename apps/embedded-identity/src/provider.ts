@@ -29,7 +29,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
         token_endpoint_auth_method: 'client_secret_post',
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: [config.REDIRECT_URI],
-        // With and without the last slash: the same page to a person, two to a comparison.
+        // With and without the last slash: the same page to a user, two to a comparison.
         post_logout_redirect_uris: [...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href, new URL('/oauth/switched', home).href])],
         id_token_signed_response_alg: 'RS256',
         backchannel_logout_uri: config.BACKCHANNEL_LOGOUT_URI ?? new URL('/oauth/backchannel-logout', config.REDIRECT_URI).href,
@@ -56,7 +56,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     pkce: { required: () => true },
     scopes: SCOPE.split(' '),
     acrValues: ['password', SECOND_FACTOR_ACR],
-    // By which means somebody proved themself, asked for or not, as Keycloak's realm says it.
+    // Authentication methods used, requested or not, in the form of Keycloak's realm.
     claims: { openid: ['sub', 'acr', 'amr'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'] },
     // As Keycloak does: the id token itself says who signed in.
     conformIdTokenClaims: false,
@@ -96,7 +96,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     // Refreshing twice at once must not end the session, and a lost answer must not either.
     rotateRefreshToken: false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // Our own client: nobody is asked for consent.
+    // Our own client: no consent is asked for.
     loadExistingGrant: async (ctx) => {
       const { client, session } = ctx.oidc;
       if (client === undefined || session?.accountId === undefined) return undefined;
@@ -135,7 +135,10 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
   return provider;
 }
 
-/** oidc-provider's own rules of when somebody has to sign in; and when a second factor is wanted that the browser's session was begun without. */
+/**
+ * oidc-provider's own rules of when a sign-in is needed; and when a second factor is wanted that the browser's session
+ * was begun without.
+ */
 function withSecondFactor(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy

@@ -11,7 +11,7 @@ import { SignInAttempts } from './sign-in-attempts.js';
 interface Progress {
   /** Whose password was right. */
   readonly accountId: string;
-  /** The second factor has been proved too. */
+  /** The second factor has been verified too. */
   readonly proved: boolean;
   /** The key that is being set up. */
   readonly secret: string | null;
@@ -44,7 +44,7 @@ export class SecondFactorSteps {
     return this.finish(asked, account.id, { acr: 'password', amr: ['pwd'] });
   }
 
-  /** @param code of the form that was sent; `null` for a look at the page. */
+  /** @param code of the form that was sent; `null` when the page is only shown. */
   async handle(asked: Asked, step: FactorStep, code: string | null): Promise<void> {
     const details = await this.provider.interactionDetails(asked.request, asked.response);
     const progress = (details.result as { progress?: Progress } | undefined)?.progress;
@@ -77,7 +77,7 @@ export class SecondFactorSteps {
     return this.finish(asked, account.id, { acr: SECOND_FACTOR_ACR, amr: ['pwd', 'otp'] });
   }
 
-  /** For who has none, and for who has just proved theirs. */
+  /** For users without one, and for those who have just passed theirs. */
   private async setUp(asked: Asked, account: Account, progress: Progress, code: string | null): Promise<void> {
     if (this.factors.has(account.id) && !progress.proved) return redirect(asked.response, asked.path);
     if (progress.secret === null) return this.go(asked, { ...progress, secret: newSecret() }, 'set-up');

@@ -16,7 +16,10 @@ export class SecondFactors {
     return this.store.prepare('SELECT 1 FROM second_factor WHERE account_id = ?').get(accountId) !== undefined;
   }
 
-  /** Sets the app up whose code proves that it has the secret; what was set up before, its recovery codes too, is no good any more. @returns the new recovery codes, or `null` for a wrong code. */
+  /**
+   * Sets up the authenticator whose code shows that it has the secret; an earlier one and its recovery codes become
+   * invalid. @returns the new recovery codes, or `null` for a wrong code.
+   */
   setUp(accountId: string, secret: string, code: string, now: number): readonly string[] | null {
     const step = stepOf(plain(code), secret, now);
     if (step === null) return null;

@@ -51,15 +51,18 @@ export interface RuntimeApiOptions {
   readonly unkept?: UnkeptBounds;
   /** Seven days of age and no idle time when not given. */
   readonly sessionLimits?: SessionLimitOptions;
-  /** How sandboxes of classes that reach names find egress-proxy; none is told of it when not given. */
+  /** Address of egress-proxy for sandboxes of classes that reach names; absent: none gets it. */
   readonly egress?: EgressOptions | null;
   readonly orgSandboxLimit: number;
   /** What kept workspaces of one organization may take. Bytes; 0 for no limit, as when not given. */
   readonly workspaceLimitBytes?: number;
-  /** Between two looks at what is kept. Milliseconds; ten seconds when not given. */
+  /** Poll interval of the size of saved workspaces. Milliseconds; ten seconds when not given. */
   readonly keptLookMs?: number;
   readonly replicaId: string;
-  /** Life of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not given. */
+  /**
+   * Lifetime of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not
+   * given.
+   */
   readonly leaseSeconds?: number;
   /** Aborted when this process is about to end. */
   readonly stopping?: AbortSignal;
@@ -76,7 +79,7 @@ export interface RuntimeApiOptions {
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
 const LEASE_SECONDS = 15;
-/** Longest wait for one answer of the database: somebody waits for ours. Milliseconds. */
+/** Longest wait for one answer of the database: a caller waits for ours. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
 /** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
 const ACTIVATION_DEADLINE_MS = 30_000;

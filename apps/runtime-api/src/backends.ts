@@ -105,7 +105,7 @@ function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, log
   return null;
 }
 
-/** What sandboxes without a resolver call by name; with one they look it up themselves. */
+/** Hosts of sandboxes without DNS; with DNS they resolve names themselves. */
 function platformHosts(config: Config, classes: readonly EgressClass[], logger: Logger): PlatformHosts {
   const { SANDBOX_DNS: dns, SANDBOX_HOSTS: hosts, EGRESS_PROXY_URL: proxy } = config;
   const needed = dns === 'none' && classes.some((egress) => egress !== 'open');

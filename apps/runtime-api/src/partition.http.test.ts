@@ -43,7 +43,7 @@ describe('runtime-api without an answer of Postgres', { timeout: 300_000 }, () =
       for (const { status, body, ms, headers } of await ended) {
         expect(ms).toBeLessThan(ANSWER_MS);
         if (status === 200) continue;
-        // A sandbox that was being given out may end by the silence too: the caller is told to come again all the same.
+        // A sandbox that was being claimed may end by the silence too: the caller gets Retry-After anyway.
         expect([502, 503]).toContain(status);
         expect(body).toMatchObject({
           code: expect.stringMatching(/^(service\.unavailable|sandbox\.(no-capacity|start-failed))$/),

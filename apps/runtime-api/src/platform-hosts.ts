@@ -4,7 +4,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { HostAddress } from '@slipway/sandbox/adapters/kubernetes';
 import type { Logger } from '@slipway/telemetry';
 
-/** Between two looks at the names. Milliseconds; while one has never been found, it is looked for more often. */
+/** Interval of resolving the names. Milliseconds; shorter while one was never resolved. */
 const LOOK_EVERY_MS = 15_000;
 const MISSING_EVERY_MS = 1_000;
 /** Longest wait for one answer. Milliseconds. */
@@ -14,8 +14,9 @@ const LOOKUP_TIMEOUT_MS = 5_000;
 export type Lookup = (name: string) => Promise<ReadonlyArray<{ readonly address: string; readonly family: number }>>;
 
 /**
- * The addresses of the platform's services that sandboxes call, which they cannot look up themselves.
- * An address stays for as long as its name still has it, and while the resolver does not answer: a pool is made anew only because of an address that no longer counts.
+ * The addresses of the platform's services that sandboxes call, which they cannot resolve themselves. An address stays
+ * for as long as its name still has it, and while the resolver does not answer: a pool is renewed only for an address
+ * that no longer counts.
  */
 export class PlatformHosts {
   private readonly known = new Map<string, string>();
@@ -33,7 +34,7 @@ export class PlatformHosts {
     this.names = [...new Set(hosts)].filter((host) => isIP(host) === 0).sort();
   }
 
-  /** Looks once, and from then on again and again. Never rejects. */
+  /** Resolves once, and from then on periodically. Never rejects. */
   async start(): Promise<this> {
     await this.look();
     return this;
@@ -51,7 +52,7 @@ export class PlatformHosts {
     return this.missing;
   }
 
-  /** One look at every name, and the next one after a while. */
+  /** Resolves every name once, and the next one after a while. */
   async look(): Promise<void> {
     clearTimeout(this.timer);
     await Promise.all(this.names.map((name) => this.lookAt(name)));

@@ -19,7 +19,7 @@ describe('what the gateway says of its callers to agent-server', () => {
     const headers = gateway.upstream.seen.at(-1)?.headers ?? {};
     return [headers['x-session-api-key'], headers[CALLER_KEY_HEADER], callerUserOf(String(headers[CALLER_USER_HEADER])), headers[THROUGH_GATEWAY_HEADER]];
   };
-  /** What an insider would send to be taken for somebody else. */
+  /** What an insider would send to impersonate another user. */
   const forged = {
     [CALLER_KEY_HEADER]: 'mine',
     [CALLER_USER_HEADER]: callerUserHeader({ id: 'usr_ada', label: 'Ada', kind: 'user' }),

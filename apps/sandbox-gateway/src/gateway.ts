@@ -26,7 +26,7 @@ export interface Gateway {
   readonly url: string;
   /** Where its metrics are. */
   readonly metricsUrl: string | null;
-  /** Tells the sockets to come back elsewhere, spread over this time. Milliseconds; 0: at once. */
+  /** Sends the sockets elsewhere, spread over this time. Milliseconds; 0: at once. */
   drain(overMs: number): Promise<void>;
   /** Ends the requests that are under way. */
   breakOff(): void;

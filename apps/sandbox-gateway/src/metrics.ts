@@ -9,7 +9,7 @@ export interface GatewayMetrics {
   readonly open: Gauge<'kind'>;
   /** What was open and was ended by us: its access has ended, or nothing could be learnt of it. */
   readonly cut: Counter<'why'>;
-  /** Times that the database could not be told of the use of sandboxes. */
+  /** Failed writes of the use of sandboxes. */
   readonly useNotNoted: Counter;
 }
 

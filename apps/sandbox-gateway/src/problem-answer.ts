@@ -10,7 +10,9 @@ export interface ProblemAnswers {
   readonly logger: Logger;
 }
 
-/** Answers a request that reaches no sandbox: a page for somebody who looks at it in a browser, else `application/problem+json`. Returns the code. */
+/**
+ * Answers a request that reaches no sandbox: a page for a browser, else `application/problem+json`. Returns the code.
+ */
 export function answerProblem(request: IncomingMessage, response: ServerResponse, thrown: unknown, { publicUrl, logger }: ProblemAnswers): string {
   const problem = problemOf(thrown, publicUrl, logger);
   if (response.headersSent || response.destroyed) {

@@ -193,7 +193,7 @@ describe('what goes through', () => {
       refused.send(first);
       expect(await closed).toBe(4001);
     }
-    // Nobody's words are kept before they have proved who they are.
+    // No frame is buffered before authentication.
     const flood: WebSocket = await gateway.socket(grant.host, '/sockets/events/abc');
     flood.on('error', () => {});
     const cut = new Promise((resolve) => flood.once('close', resolve));

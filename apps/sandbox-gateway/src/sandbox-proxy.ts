@@ -51,7 +51,10 @@ const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = { ended: [40
 /** Close code of every socket of a replica that goes: its client comes back, to another one. */
 const RESTART = [1012, 'the gateway is restarting; connect again'] as const;
 
-/** OpenHands' clients look at an agent-server without their key first. What they are told is that the gateway is there, whatever sandbox they name. */
+/**
+ * OpenHands' clients probe an agent-server without their key first. The answer is that the gateway is there, whatever
+ * sandbox they name.
+ */
 function isProbe({ method }: IncomingMessage, { port, path }: SandboxAddress): boolean {
   return method === 'GET' && isAgentServer({ port }) && path === '/health';
 }

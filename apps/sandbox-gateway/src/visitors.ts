@@ -15,10 +15,10 @@ export class Visitors {
     return this.#leaving;
   }
 
-  /** @param leave tells the client to come back, and closes. @returns to be called when the socket is over. */
+  /** @param leave asks the client to reconnect, and closes. @returns to be called when the socket is over. */
   socket(leave: () => void): () => void {
     this.sockets.add(leave);
-    // Was being let in while the others were told.
+    // Was being admitted while the others were disconnected.
     if (this.#leaving) leave();
     return () => void this.sockets.delete(leave);
   }
@@ -30,8 +30,9 @@ export class Visitors {
   }
 
   /**
-   * Sends the sockets elsewhere: for the first half of the time nothing changes, since a load balancer may still send who comes back to this replica; then each is told
-   * and closed, spread over a quarter of it, and no new one is taken. Milliseconds; 0: all at once. @returns how many there were.
+   * Sends the sockets elsewhere: for the first half of the time nothing changes, since a load balancer may still send
+   * reconnecting clients to this replica; then each is notified and closed, spread over a quarter of it, and no new one
+   * is taken. Milliseconds; 0: all at once. @returns how many there were.
    */
   async drain(overMs: number): Promise<number> {
     await wait(overMs * QUIET_PART);

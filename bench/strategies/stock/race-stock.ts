@@ -1,4 +1,7 @@
-/** The ready slots that strategies give out, as the bench sees them: it fills them up and looks afterwards, and is none of the replicas. */
+/**
+ * The ready slots that strategies give out, as the bench sees them: it fills them up and checks afterwards, and is not
+ * one of the replicas.
+ */
 export interface RaceStock {
   /** What replicas connect their pool of connections to. */
   readonly databaseUrl: string;

@@ -7,7 +7,10 @@ import { KubeApi } from '../../../tests/cluster/kube-api.ts';
 import type { RaceStock } from './race-stock.ts';
 
 const NAMESPACE = 'race';
-/** Their label `state` says what a slot is, their annotation `claim` whose. The lightest kind of object that there is: no admission, no controller, no node looks at it. */
+/**
+ * Their label `state` is the state of a slot, their annotation `claim` its claim. The lightest kind of object that
+ * there is: no admission, no controller, no node uses it.
+ */
 export const OBJECTS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 /** Of the requests of the bench itself, between the bursts. */
 const CONNECTIONS = 16;
@@ -86,7 +89,7 @@ export class StockOfObjects implements RaceStock {
 
   async close(): Promise<void> {
     await this.must('DELETE', `/api/v1/namespaces/${NAMESPACE}`).catch(() => {
-      // It goes with the cluster, unless that is somebody else's.
+      // It goes with the cluster, unless the cluster is foreign.
     });
     this.api.close();
     await this.cluster.close();

@@ -33,7 +33,9 @@ export async function programsImage(name: string, files: readonly LayerEntry[], 
   return { reference: `slipway-test/${name}:1`, digest, archivePath: file };
 }
 
-/** A program of this machine, at `to`, with every library that it loads, at the paths where the loader looks for them. */
+/**
+ * A program of this machine, at `to`, with every library that it loads, at the paths where the loader searches them.
+ */
 export function programWithLibraries(from: string, to: string): LayerEntry[] {
   return [copied(realpathSync(from), to, 0o755), ...librariesOf(from)];
 }

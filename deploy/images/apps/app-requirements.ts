@@ -3,7 +3,10 @@ import { NODE_PATH } from '../image-parts.ts';
 import type { Findings } from '../image-requirements.ts';
 import { DOC_FOLDER } from './app-contents.ts';
 
-/** What nobody may find in an image, as it looks in a file: keys and tokens by their form. Examples in libraries do not have it. */
+/**
+ * What no image may contain, as it appears in a file: keys and tokens by their form. Examples in libraries do not have
+ * it.
+ */
 const SECRETS: Readonly<Record<string, RegExp>> = {
   'a private key': /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}/,
   'a key of AWS': /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -60,7 +63,7 @@ export function appFindingsOf({ config, files }: ReadImage): Findings {
   return { missing, differs: [] };
 }
 
-/** Files whose content is ours or was chosen by us, and is looked through. */
+/** Files whose content is ours or was chosen by us, and is scanned. */
 export function isOurs(name: string): boolean {
   return name.startsWith('opt/slipway/') || name.startsWith('usr/share/doc/slipway/') || name.startsWith('etc/');
 }

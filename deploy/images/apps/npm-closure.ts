@@ -29,7 +29,7 @@ export function npmClosure(workspace: string): string[] {
   return [...found].filter((folder) => folder.includes('node_modules/') && !packages[folder]?.link && existsSync(path.join(ROOT, folder))).sort();
 }
 
-/** Where Node looks for a package that one in `folder` asks for, the nearest first. */
+/** Where Node searches a package that one in `folder` imports, the nearest first. */
 function foldersAbove(folder: string): string[] {
   const above = [folder];
   for (let at = folder; at !== ''; ) {

@@ -8,7 +8,7 @@ export interface Curve {
 const WIDTH = 640;
 const HEIGHT = 190;
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 12, 8, 22] as const;
-/** Told apart by people who see few colours, too. */
+/** Distinguishable with colour blindness, too. */
 export const COLOURS = ['#2f6fde', '#e07b00', '#159570', '#c2408f', '#8a6d00', '#6c55c9', '#00839b', '#b3403a'];
 /** A pause in the values longer than this many steps is a gap in the line. */
 const GAP_STEPS = 3;

@@ -4,7 +4,7 @@ import type { Chunk } from './parse-patch.js';
 /** Longest time for the chunks of one file: thousands of them in millions of lines would keep everything else waiting. Milliseconds. */
 const MAX_MS = 5_000;
 
-/** How alike two lines must be, from as they are to as a person reads them; the place in the list is what it adds to the fuzz. */
+/** Similarity levels of two lines, from exact to visually equal; the index is what it adds to the fuzz. */
 const ALIKE: ReadonlyArray<{ readonly fuzz: number; readonly form: (line: string) => string }> = [
   { fuzz: 0, form: (line) => line },
   { fuzz: 1, form: (line) => line.trimEnd() },

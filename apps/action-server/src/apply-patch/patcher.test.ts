@@ -127,7 +127,7 @@ describe('a patch', () => {
   it('takes back what it did when a later file cannot be written', async () => {
     mkdirSync(at('full'));
     writeFileSync(at('full/x'), 'x\n');
-    // A folder under the name of the file that is to go: nobody, not even root, can rename over it.
+    // A folder under the name of the file to be replaced: no user, not even root, can rename over it.
     const broken = new Patcher({ history: new EditHistory(), turns: new OneAtATime(), directory: () => folder });
     writeFileSync(at('b.txt'), 'b\n');
     const answer = await broken.execute({

@@ -63,7 +63,7 @@ export class Patcher {
   }
 }
 
-/** Every change, or one failure that tells of each file that stands in the way. */
+/** Every change, or one failure that names each conflicting file. */
 async function planned(patches: readonly FilePatch[], directory: string): Promise<Change[]> {
   const changes: Change[] = [];
   const failures: SlipwayError[] = [];

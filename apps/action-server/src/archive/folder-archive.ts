@@ -8,12 +8,12 @@ import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
 import { insideWorkspace } from '../files/workspace-path.js';
 
-/** What a project makes anew from the rest of it. */
+/** Parts of a project that can be regenerated from the others. */
 const MADE_ANEW = ['node_modules', '.venv', 'venv', '__pycache__', '.cache', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.next', '.turbo', 'target'];
 
 export interface FolderArchive {
   readonly path: string;
-  /** Whether what a project makes anew is in it, too. */
+  /** Whether parts that can be regenerated are included, too. */
   readonly whole: boolean;
   /** Patterns of names, as tar reads them. */
   readonly exclude: readonly string[];

@@ -22,7 +22,7 @@ const TOKEN = 'a-token-for-tests-of-32-characters';
 const found = findChromium(process.env);
 const never = new AbortController().signal;
 
-/** What a page does is written into its title, which the view tells. */
+/** What a page does is written into its title, which the view reports. */
 const PAGES: Readonly<Record<string, string>> = {
   '/still': '<title>Still</title><body style="margin:0;background:#fff">still',
   '/moving':

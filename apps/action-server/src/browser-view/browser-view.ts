@@ -7,9 +7,9 @@ import { HandOver, type HandOverTimes } from './hand-over.js';
 import { Sight } from './sight.js';
 import { Watcher } from './watcher.js';
 
-/** Changes that come together are told together. Milliseconds; below what a person notices. */
+/** Interval over which changes are sent together. Milliseconds; below what a user notices. */
 const TELL_AFTER_MS = 40;
-/** Longest start of a browser that a person asks for. Milliseconds. */
+/** Longest start of a browser that a user asks for. Milliseconds. */
 const START_MS = 60_000;
 
 /** Whether an action finds out by itself what the page is like. The others go by what the agent saw before. */
@@ -33,7 +33,7 @@ const LOOKS: Record<BrowserAction['kind'], boolean> = {
 /** What only who has the browser may ask for. */
 type Deed = Exclude<BrowserLiveRequest, { type: 'seen' | 'take' }>;
 
-/** The person's view of the agent's browser, live channel `browser`: what it shows to those who watch, and who has it. */
+/** The user's view of the agent's browser, live channel `browser`: its picture for viewers, and who has control. */
 export class BrowserView {
   private readonly watchers = new Map<LiveConnection, Watcher>();
   private readonly sight: Sight;
@@ -62,7 +62,9 @@ export class BrowserView {
     this.state = this.stateNow();
   }
 
-  /** One action of the agent, done when no person has the browser. @throws SlipwayError `browser.taken`; the signal's reason. */
+  /**
+   * One action of the agent, run when no user has control. @throws SlipwayError `browser.taken`; the signal's reason.
+   */
   execute(action: BrowserAction, signal: AbortSignal): Promise<BrowserObservation> {
     return this.handOver.agentActs(LOOKS[action.kind], signal, (own) => this.browser.execute(action, own));
   }
@@ -121,13 +123,13 @@ export class BrowserView {
         return;
       }
       default:
-        // What a person sets off is not a page that gets in the agent's way.
+        // A user's action is not a page that blocks the agent.
         this.browser.current()?.forgive();
         this.sight.shown?.input.add(request);
     }
   }
 
-  /** A person may also be the first to open the browser. */
+  /** A user may also be the first to open the browser. */
   private async go(address: string): Promise<void> {
     const url = await addressOf(address, this.browser.options.workspace);
     await this.browser.open(placeOf(url), AbortSignal.timeout(START_MS));
@@ -157,7 +159,7 @@ export class BrowserView {
     for (const [connection, watcher] of this.watchers) this.update(connection, watcher);
   }
 
-  /** Gives this one what is new to it; if it can take more, so is the page told. */
+  /** Sends this viewer what is new to it; if it can take more, the page is asked for more. */
   private update(connection: LiveConnection, watcher: Watcher): void {
     const { errors, frame, shown } = this.sight;
     watcher.update({ frame, state: this.state, yours: this.handOver.has(connection), errors });

@@ -5,10 +5,13 @@ import { untilAborted } from '../browser/until-aborted.js';
 
 /** How long an action of the agent waits for the browser to be handed back, before it is refused. Milliseconds. */
 const WAIT_MS = 60_000;
-/** A person who does nothing with the browser for this long has it no more: a forgotten window must not keep the agent out for ever. Milliseconds. */
+/**
+ * A user who does nothing with the browser for this long loses control: a forgotten window must not block the agent for
+ * ever. Milliseconds.
+ */
 const IDLE_MS = 10 * 60_000;
 
-/** Each is looked at when it begins to count. Absent: as above, and `BROWSER_AWAY_MS`. */
+/** Each is read when it starts to count. Absent: as above, and `BROWSER_AWAY_MS`. */
 export interface HandOverTimes {
   readonly awayMs?: number;
   readonly waitMs?: number;
@@ -19,24 +22,24 @@ interface Holder {
   readonly name: string;
   readonly hold: string;
   readonly since: Date;
-  /** `null` while the person's connection is gone. */
+  /** `null` while the user's connection is gone. */
   by: object | null;
   /** Ends the hold of who is away or does nothing. */
   timer: NodeJS.Timeout;
 }
 
 /**
- * Who has the browser: the agent, or one person.
- *
- * While a person has it, an action of the agent waits for a minute and is then refused. It does not wait for longer, because a tool call that lasts as long as
- * somebody's lunch can neither be told from a hung one nor leave the agent to other work. It is not refused at once either: a model asks again at once, and a person
- * who only presses one button would find an agent that has given up. What the agent had decided by a page that it has not seen since is not done at all (`looks`).
+ * Control of the browser: by the agent, or by one user. ¶ ¶While a user has control, an action of the agent waits for a
+ * minute and is then refused. It does not wait for longer, because an endless tool call cannot be distinguished from a
+ * hung one and keeps the agent from other work. It is not refused at once either: a model asks again at once, and a
+ * user who only presses one button would find an agent that has given up. Actions that the agent chose by an outdated
+ * page are refused (`looks`).
  */
 export class HandOver {
   private current: Holder | null = null;
-  /** What the agent is told with its next action; `null` when it knows. */
+  /** Notice for the agent's next action; `null` when it has it. */
   private pendingNotice: string | null = null;
-  /** Aborts what the agent does at the moment when a person takes the browser. */
+  /** Aborts the agent's action when a user takes control. */
   private taken = new AbortController();
   private readonly waiting = new Set<() => void>();
 
@@ -54,7 +57,7 @@ export class HandOver {
     return this.current?.by === by;
   }
 
-  /** Gives the browser to a person, or back to the one who was cut off. @returns why not, in a sentence, or `null`. */
+  /** Gives control to a user, or back to a disconnected one. @returns why not, in a sentence, or `null`. */
   take(by: object, { name, hold }: { name: string; hold: string }): string | null {
     const { current } = this;
     if (current !== null && current.hold !== hold) return `${current.name} has the browser${current.by === null ? ', and is away for the moment' : ''}.`;
@@ -65,12 +68,12 @@ export class HandOver {
     return null;
   }
 
-  /** The person does something: the hold begins to age anew. */
+  /** A user's action restarts the idle time of the control. */
   used(): void {
     this.current?.timer.refresh();
   }
 
-  /** This connection is over. Its person has the browser for a while yet. */
+  /** This connection is over. Its user keeps control for a while. */
   gone(by: object): void {
     if (this.current?.by !== by) return;
     clearTimeout(this.current.timer);
@@ -84,7 +87,7 @@ export class HandOver {
     clearTimeout(this.current.timer);
     const { name } = this.current;
     const said = note?.trim() ? `, with this note:\n${note.trim()}\n` : '. ';
-    // A second person may have had it before the agent looked: it is told of both.
+    // A second user may have had control before the agent's next action: its notice names both.
     this.pendingNotice = `${this.pendingNotice === null ? '' : `${this.pendingNotice}\n`}${name} had the browser and has handed it back${said}The page may be another one than you saw last.`;
     this.current = null;
     this.taken = new AbortController();
@@ -93,10 +96,9 @@ export class HandOver {
   }
 
   /**
-   * One action of the agent. Its observation begins with what the agent has to know of the hand-over.
-   *
-   * @param looks whether the action finds out by itself what the page is like; what does not is refused once after each hand-over.
-   * @throws SlipwayError `browser.taken`: a person has the browser, has taken it meanwhile, or had it.
+   * One action of the agent. Its observation begins with the notice about the hand-over. ¶ ¶@param looks whether the
+   * action reads the page itself; others are refused once after each hand-over.
+   * @throws SlipwayError `browser.taken`: a user has control, took it meanwhile, or had it.
    */
   async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
     while (this.current !== null) await this.handedBack(signal);
@@ -121,7 +123,7 @@ export class HandOver {
     clearTimeout(this.current?.timer);
   }
 
-  /** Resolves when nobody has the browser. */
+  /** Resolves when no user has control. */
   private handedBack(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (result: () => void): void => {

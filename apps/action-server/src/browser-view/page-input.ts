@@ -15,9 +15,8 @@ const BUTTON_BITS = { none: 0, left: 1, right: 2, middle: 4 } as const;
 const COMMAND_MODIFIERS = 2 + 4;
 
 /**
- * What a person does with mouse, wheel and keyboard, done to one page in its order, one after the other.
- *
- * @remarks Chromium answers an event when the page has handled it, so the page sets the pace.
+ * Sends a user's mouse, wheel and keyboard input to one page in order, one after the other. ¶ ¶@remarks Chromium
+ * answers an event when the page has handled it, so the page sets the pace.
  */
 export class PageInput {
   private readonly waiting: Input[] = [];
@@ -27,7 +26,7 @@ export class PageInput {
   private over = false;
   private second = { began: 0, count: 0 };
 
-  /** @param failed told, in a sentence for the person, when something was not done. */
+  /** @param failed called with a sentence for the user when input was not applied. */
   constructor(
     private readonly session: CDPSession,
     private readonly viewport: () => { width: number; height: number },
@@ -46,7 +45,7 @@ export class PageInput {
     }
   }
 
-  /** Lets go of what is held down, and forgets what waits: nobody is there any more who could. */
+  /** Releases held keys and buttons, and drops pending input: no user is left to do it. */
   letGo(): void {
     this.waiting.length = 0;
     for (const key of this.keys.values()) void this.dispatch({ ...key, act: 'release', modifiers: 0 }).catch(() => undefined);

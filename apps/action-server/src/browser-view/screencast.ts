@@ -8,7 +8,10 @@ const CHROMIUM_FRAMES = 3;
 const ACK_EVERY_MS = 33;
 /** Without a further frame for this long the last one stands, and has to be the last that was painted. Milliseconds. */
 const QUIET_MS = 150;
-/** A screencast that begins while the page is on its way to another process never gives a frame: it is begun anew after this long, then after twice as long. Milliseconds. */
+/**
+ * A screencast that begins while the page is on its way to another process never gives a frame: it is restarted after
+ * this long, then after twice as long. Milliseconds.
+ */
 const FIRST_FRAME_MS = 300;
 const LONGEST_WAIT_MS = 2_400;
 /** JPEG, of 100. Text stays readable; half the bytes of 80 and more. */
@@ -25,12 +28,12 @@ interface CdpFrame {
 }
 
 /**
- * Pictures of one page, as long as somebody can take one. Acknowledging is the pace: as long as no watcher is ready Chromium is told nothing, and paints for nobody
- * after three frames.
+ * Pictures of one page, while a viewer can take one. Acknowledging is the pace: as long as no watcher is ready Chromium
+ * gets no acknowledgement, and stops painting after three frames.
  */
 export class Screencast {
   private sessionId = 0;
-  /** Frames of this start that Chromium was not told of yet. */
+  /** Frames of this start not acknowledged to Chromium yet. */
   private owed = 0;
   /** Frames of this start that count for Chromium as on their way. */
   private inFlight = 0;
@@ -144,7 +147,7 @@ export class Screencast {
     if (!this.over) this.quietTimer = setTimeout(() => void this.paintAgain(), milliseconds).unref();
   }
 
-  /** Starting it anew gives the page as it is now. */
+  /** A restart gives the current picture of the page. */
   private async paintAgain(): Promise<void> {
     this.maybeMissed = false;
     try {

@@ -4,21 +4,23 @@ import { PageInput } from './page-input.js';
 import { Screencast } from './screencast.js';
 import type { Frame } from './watcher.js';
 
-/** Whom a shown page tells. */
+/** Listener of a shown page. */
 export interface PageAudience {
   nextFrameNumber(): number;
-  /** @returns whether somebody can take a further frame. */
+  /** @returns whether a viewer can take a further frame. */
   show(frame: Frame): boolean;
   /** Loading began or ended. */
   changed(): void;
-  /** For the person who has the browser, in a sentence: what was not done, or what the page wanted and nobody sees. */
+  /**
+   * For the user with control, in a sentence: input that was not applied, or a prompt of the page that is invisible.
+   */
   notice(text: string): void;
 }
 
 /** With these a page may be on its way to another address, or not any more. */
 const REQUESTS = ['request', 'requestfailed'] as const;
 
-/** The page that is looked at, through a DevTools session of its own: what the agent does goes through another. */
+/** The viewed page, through a DevTools session of its own: the agent's actions use another. */
 export class ShownPage {
   readonly input: PageInput;
   private readonly screencast: Screencast;
@@ -58,7 +60,7 @@ export class ShownPage {
     return this.tab.page.viewportSize() ?? { width: 0, height: 0 };
   }
 
-  /** Somebody can take a frame again. */
+  /** A viewer can take a frame again. */
   goOn(): void {
     this.screencast.goOn();
   }

@@ -14,13 +14,15 @@ const TAB_TEXT = 200;
 export interface SightListener {
   /** Something other than the picture may be another. */
   changed(): void;
-  /** @returns whether somebody can take a further frame. */
+  /** @returns whether a viewer can take a further frame. */
   painted(): boolean;
-  /** For the person who has the browser. */
+  /** For the user with control. */
   notice(text: string): void;
 }
 
-/** The page that the agent works on, as it is seen from outside, wherever the agent goes. While nobody looks, only errors are taken note of. */
+/**
+ * The page that the agent works on, as viewers see it, across navigations. Without viewers only errors are recorded.
+ */
 export class Sight {
   readonly errors: PageErrors;
   private running: RunningBrowser | null = null;
@@ -30,7 +32,7 @@ export class Sight {
   private frames = 0;
   private watched = false;
   private taken = false;
-  /** Tabs that were there at the last look. */
+  /** Tabs of the last check. */
   private known: ReadonlySet<Tab> = new Set();
   private release: (() => void) | undefined;
   private looking = Promise.resolve();
@@ -43,7 +45,7 @@ export class Sight {
     browser.onChange(() => void this.look());
   }
 
-  /** The newest picture of the page in front; it may be from when somebody looked last. */
+  /** The newest picture of the page in front; it may be from the last viewer's time. */
   get frame(): Frame | null {
     return this.newest !== null && this.newest.tab === this.browser.current() ? this.newest.frame : null;
   }
@@ -74,7 +76,7 @@ export class Sight {
     };
   }
 
-  /** Looks, or looks away. @param taken by a person, who then sees what opens. */
+  /** Starts or stops viewing. @param taken a user has control, who then sees what opens. */
   watch(watched: boolean, taken: boolean): void {
     this.watched = watched;
     this.taken = taken;
@@ -129,11 +131,11 @@ export class Sight {
       changed: () => this.listener.changed(),
       notice: (text: string) => this.listener.notice(text),
     };
-    // It may be closed by now; then another one is in front, and is looked at next.
+    // It may be closed by now; then another one is in front, and is shown next.
     return ShownPage.open(tab, audience).catch(() => null);
   }
 
-  /** What a person's press opens comes to the front, as it does for the agent's. */
+  /** What a user's press opens comes to the front, as it does for the agent's. */
   private showWhatOpened(): void {
     const tabs = this.browser.running?.tabs;
     const list = tabs?.list() ?? [];
@@ -143,7 +145,7 @@ export class Sight {
     if (this.taken && !first && opened !== undefined && opened !== tabs?.current) tabs?.show(opened);
   }
 
-  /** A browser that somebody looks at is not stopped for want of use. */
+  /** A browser with viewers is not stopped as idle. */
   private holdOpen(open: boolean): void {
     if (open) this.release ??= this.browser.hold();
     else {

@@ -1,7 +1,10 @@
 import { MAX_BROWSER_TEXT } from '@slipway/contracts';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
-/** How often titles are read: the browser tells of addresses by itself, of titles not. Milliseconds; one short question to the browser each time. */
+/**
+ * Poll interval of titles: the browser reports addresses, but not titles. Milliseconds; one short request to the
+ * browser each time.
+ */
 const EVERY_MS = 250;
 
 /** Titles of the pages as the browser itself knows them: no page is asked, so none can hold this up. */
@@ -28,7 +31,7 @@ export class TabTitles {
     return titles;
   }
 
-  /** Empty until the browser has told it. */
+  /** Empty until the browser has reported it. */
   of(page: Page): string {
     const target = this.targets.get(page);
     if (target !== undefined) return this.titles.get(target) ?? '';

@@ -16,14 +16,15 @@ export interface Seen {
   readonly frame: Frame | null;
   /** Another object after each change. */
   readonly state: BrowserState;
-  /** Whether this connection's person has the browser. */
+  /** Whether this connection's user has control. */
   readonly yours: boolean;
   readonly errors: PageErrors;
 }
 
 /**
- * One connection that is shown the browser. It is a position in what there is to see: at most `BROWSER_FRAMES_UNSEEN` frames are on their way to it, what is
- * painted meanwhile it never gets, and when it can take one again it gets the newest. So a slow line costs frames, not memory, and nobody waits for it.
+ * One connection that views the browser: at most `BROWSER_FRAMES_UNSEEN` frames are on their way to it, frames painted
+ * meanwhile are dropped, and it gets the newest when it can take one again. So a slow line costs frames, not memory,
+ * and delays no other viewer.
  */
 export class Watcher {
   private unseen: number[] = [];
@@ -64,7 +65,7 @@ export class Watcher {
     if (!this.behind) this.connection.send({ type: 'notice', text });
   }
 
-  /** This frame is on the person's screen, and so are those before it, or they never will be. */
+  /** This frame is on the user's screen, and so are those before it, or they never will be. */
   seen(frame: number): void {
     this.unseen = this.unseen.filter((number) => number > frame);
   }

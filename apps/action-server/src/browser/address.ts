@@ -15,7 +15,8 @@ export function placeOf(url: string): Place {
 const THIS_MACHINE = /^(?:localhost|[\w.-]+\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?::|\/|$)/i;
 
 /**
- * The address that Chromium is sent to for what the agent or a person wrote. Without a scheme: http for this machine, https for others.
+ * The address that Chromium is sent to for what the agent or a user wrote. Without a scheme: http for this machine,
+ * https for others.
  * @throws SlipwayError `browser.refused`, `file.outside-workspace`.
  */
 export async function addressOf(wanted: string, workspace: string): Promise<string> {

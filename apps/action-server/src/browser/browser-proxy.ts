@@ -16,7 +16,7 @@ const SILENT_MS = 300_000;
 const HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 export interface BrowserProxyOptions extends WayOutOptions {
-  /** Told of each connection that was refused: who asked only sees that it failed. */
+  /** Called for each refused connection: the requester only sees a failure. */
   readonly refused: (because: string) => void;
 }
 
@@ -112,7 +112,8 @@ export class BrowserProxy {
         call.destroy();
         return answer(response, 502, `${url.host} answers with status ${status}, which is none.`);
       }
-      // A full Chromium would ask a person for a password, whom nobody sees, and load without an end. A page that is gone to says so by itself, or has a name and password in its address.
+      // A full Chromium would ask a user for a password, who is not there, and load endlessly. A page that is opened
+      // says so by itself, or has a name and password in its address.
       if (status === 401 && !isGoneTo(request)) delete passed['www-authenticate'];
       response.writeHead(status, passed);
       came.on('error', () => response.destroy());
@@ -154,7 +155,7 @@ export class BrowserProxy {
     other.once('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'));
   }
 
-  /** Lets through what is said first, to a server of this machine (`asked`) only after it was looked at: a WebSocket says there which page it is of. */
+  /** Forwards the first bytes; to a local server (`asked`) only after a check: a WebSocket names its page there. */
   async #open(socket: Duplex, head: Buffer, other: Socket, asked: URL | null): Promise<void> {
     let first = head;
     if (asked !== null) {

@@ -123,7 +123,7 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
     const local = await open(`${site.url}/fine`);
     expect([local.text, local.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'A server for development']);
     const credential = `Basic ${Buffer.from('sandbox:pa:ss').toString('base64')}`;
-    // What Chromium asks for by itself, and again, is nobody's question here.
+    // What Chromium asks for by itself, and again, does not matter here.
     const ours = new Set(asked.filter((line) => line.includes('far.example') && !line.includes('favicon')));
     expect([...ours]).toEqual([`GET http://far.example/page?q=1 ${credential}`, `CONNECT far.example:443 ${credential}`]);
   });

@@ -11,14 +11,14 @@ export const MAX_ELEMENTS = 250;
 const NAME_LENGTH = 100;
 /** Of the text that is in view. UTF-16 code units. */
 const TEXT_LENGTH = 2_000;
-/** Longest that a document is looked through. Milliseconds. */
+/** Longest that a document is scanned. Milliseconds. */
 const BUDGET_MS = 2_000;
 
 interface Listed {
   readonly elements: ReadonlyArray<{ readonly role: string; readonly name: string; readonly facts: readonly string[]; readonly seen: boolean }>;
   /** Elements that are not listed. */
   readonly left: number;
-  /** Not all of the document was looked at. */
+  /** The document was not scanned completely. */
   readonly cut: boolean;
   readonly text: string;
   readonly top: number;
@@ -28,7 +28,7 @@ interface Listed {
   readonly type: string;
 }
 
-/** An element that the last state has listed: which of its document, and how it is told of. */
+/** An element that the last state has listed: which of its document, and its description. */
 export interface Numbered {
   readonly world: PageWorld;
   readonly at: number;

@@ -197,7 +197,7 @@ describe('the browser', { skip: noChromium }, () => {
     const clicked = await click(numberOf(await state(), 'report'));
     const file = path.join(here.workspace, 'downloads/_.._.bashrc_x-2.txt');
     await until('the file is there', async () => (await readFile(file, 'utf8')) === 'of the report');
-    // Told with the answer to the click, or with the next one when it took longer.
+    // Reported with the answer to the click, or with the next one when it took longer.
     expect(clicked.text + (await until('it is told', async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text))).toContain(
       `Downloaded ${file} (13 bytes)`,
     );

@@ -20,7 +20,7 @@ import { Tabs } from './tabs.js';
 import { untilAborted } from './until-aborted.js';
 import { WorkspaceProxy } from './workspace-pages.js';
 
-/** Unused for so long, and seen by nobody, it is stopped. Milliseconds. */
+/** Idle time without viewers after which it is stopped. Milliseconds. */
 const IDLE_MS = 10 * 60_000;
 /** A page that leaves a question unanswered for so long does nothing any more. Milliseconds; large pages on a busy machine need some. */
 const PATIENCE_MS = 8_000;
@@ -42,8 +42,9 @@ export interface BrowserOptions {
 }
 
 /**
- * The browser of the sandbox: one Chromium, which the first action starts and which ends when nobody has used it for a while. One that died is started again by the next
- * action, whose answer says what was lost. Actions are done one after another; each has its own bounds in time and size, and what it answers is cut and marked as the page's words.
+ * The browser of the sandbox: one Chromium, started by the first action and stopped after an idle time. One that died
+ * is started again by the next action, whose answer says what was lost. Actions are done one after another; each has
+ * its own bounds in time and size, and its answer is cut and marked as content of the page.
  */
 export class Browser {
   readonly notes = new Notes();
@@ -104,13 +105,16 @@ export class Browser {
     return tabs.inFront(place);
   }
 
-  /** Told whenever the browser starts or ends, tabs come, go or change places, and a page has another address or title. @returns what ends it. */
+  /**
+   * Fires when the browser starts or ends, tabs come, go or move, and a page has another address or title. @returns
+   * what ends it.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Somebody looks: it is not stopped for want of use. @returns what ends that. */
+  /** A viewer is there: it is not stopped as idle. @returns what ends that. */
   hold(): () => void {
     this.#holds += 1;
     clearTimeout(this.#idle);
@@ -167,7 +171,7 @@ export class Browser {
       throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${line(String(error), 300)}`, { cause: error });
     } finally {
       this.#starting = null;
-      // Nobody waits for it any more, so no action will say that it is at rest.
+      // No caller waits for it any more, so no action will report it as idle.
       if (this.#waiting === 0) this.#rest();
     }
   }

@@ -27,7 +27,7 @@ const ARGUMENTS = [
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   // Its name in older ones.
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  // The proxies look names up: no name that a page mentions is asked of anybody by Chromium itself.
+  // The proxies resolve names: Chromium itself resolves none.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   // What Chromium would ask for by itself.
   '--disable-background-networking',
@@ -87,7 +87,7 @@ export class Chromium {
     const { chromium } = await import('playwright-core');
     const profile = path.join(options.directory, 'profile');
     const downloadsPath = path.join(options.directory, 'downloads');
-    // Left by one that was killed: what is there belongs to nobody, since only this process starts any.
+    // Left by one that was killed: it has no owner, since only this process starts any.
     try {
       for (const name of ['SingletonLock', 'SingletonCookie', 'SingletonSocket']) await rm(path.join(profile, name), { force: true });
       await rm(downloadsPath, { recursive: true, force: true });

@@ -23,7 +23,7 @@ export interface Described {
   readonly href: string;
 }
 
-/** The element of the last state, and how it was told of. @throws SlipwayError `browser.element-gone`. */
+/** The element of the last state, and its description. @throws SlipwayError `browser.element-gone`. */
 export async function elementOf(tab: Tab, index: number, signal: AbortSignal): Promise<{ element: PageElement; told: string }> {
   const known = numbered(tab, index);
   const element = known === undefined ? null : await known.world.element(FIND_ELEMENT, known.at, signal);
@@ -35,7 +35,9 @@ export async function elementOf(tab: Tab, index: number, signal: AbortSignal): P
   return { element, told: `[${index}] ${known.told}` };
 }
 
-/** Clicks as a person would: on the middle of the element, scrolled to. What lies below something else is pressed by script. */
+/**
+ * Clicks like a user: on the middle of the element, scrolled to. What lies below something else is pressed by script.
+ */
 export async function clickElement(
   tabs: Tabs,
   tab: Tab,

@@ -14,7 +14,7 @@ const MAX_DOWNLOADS = 10;
 const MAX_MS = 30 * 60_000;
 /** Left free on the disk. Bytes. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
-/** How often the size of what comes is looked at: Chromium says nothing of it to playwright. Milliseconds. */
+/** Poll interval of the size of a download: Chromium does not report it to playwright. Milliseconds. */
 const LOOK_MS = 100;
 
 export interface DownloadsOptions {
@@ -25,7 +25,10 @@ export interface DownloadsOptions {
   readonly maxBytes?: number;
 }
 
-/** Files that pages give: into `downloads/` of the workspace, under a name that is only a name, told with the next answer. What is too large is given up while it comes. */
+/**
+ * Files that pages give: into `downloads/` of the workspace, under a name that is only a name, reported with the next
+ * answer. Too large ones are aborted.
+ */
 export class Downloads {
   readonly #underWay = new Set<Download>();
   /** Those of the action that is being done: an earlier one that does not end keeps no later action waiting. */

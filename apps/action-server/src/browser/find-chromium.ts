@@ -9,7 +9,7 @@ const NO_CHROMIUM =
   'There is no browser in this sandbox: its image has no Chromium. Read pages with curl in the terminal. A sandbox image with the option `browser` has one.';
 const NO_DRIVER = 'There is no browser in this sandbox: its image has no playwright-core beside action-server. Read pages with curl in the terminal.';
 
-/** The program, or the sentence that says what is missing. Starts nothing: it looks at names only. */
+/** The program, or the sentence that says what is missing. Starts nothing: it checks names only. */
 export function findChromium(env: Readonly<Record<string, string | undefined>>): { readonly program: string } | { readonly missing: string } {
   const program = [env['CHROMIUM_PATH'], ...inPath(env['PATH'] ?? ''), ...ofPlaywright(env)].find((file) => file !== undefined && isExecutable(file));
   if (program === undefined) return { missing: NO_CHROMIUM };

@@ -4,7 +4,7 @@ import { isThisMachine, type WayOut } from './way-out.js';
 
 /** Longest opening of a WebSocket: its cookies are in it. Bytes. */
 const MAX_OPENING = 64 * 1024;
-/** First byte of TLS, in which nobody can look. */
+/** First byte of TLS, whose content is encrypted. */
 const TLS = 0x16;
 /** Most names that are remembered; with more, no name is trusted. */
 const MAX_NAMES = 10_000;
@@ -33,8 +33,9 @@ export class LocalNames {
 }
 
 /**
- * Whether a request to a server of this machine comes from a page of this machine, or is a person's or the agent's own going there. A page of another site may lead there too, as a
- * sign-in does that ends on localhost, and only so: without a body, and not in a frame. Chromium writes these headers, and no page can.
+ * Whether a request to a server of this machine comes from a page of this machine, or is a user's or the agent's own
+ * going there. A page of another site may lead there too, as a sign-in does that ends on localhost, and only so:
+ * without a body, and not in a frame. Chromium writes these headers; pages cannot.
  */
 export function isOfThisMachine(headers: IncomingHttpHeaders, asked: string, names: LocalNames): boolean {
   const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination, origin, referer } = headers;
@@ -42,7 +43,8 @@ export function isOfThisMachine(headers: IncomingHttpHeaders, asked: string, nam
   if (names.has(origin ?? referer, asked)) return true;
   // A form has an origin, a link has none.
   if (site !== undefined) return mode === 'navigate' && destination === 'document' && origin === undefined;
-  // To an address that is not loopback Chromium does not say whose it is, but marks what is gone to: also in a frame, which the page may look into when both have the name.
+  // To an address that is not loopback Chromium does not name the page, but marks navigations: also in a frame, which
+  // the page may read when both have the same host.
   if (names.ledElsewhere(asked)) return false;
   return headers['upgrade-insecure-requests'] === '1' && origin === undefined;
 }

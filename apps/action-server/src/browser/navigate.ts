@@ -19,7 +19,9 @@ export const DOWNLOADED = 'It is a file, which is downloaded.';
 
 const HANGS = 'The page does not answer: its script keeps it busy.';
 
-/** Goes there. @returns what is to be told of it. @throws SlipwayError `browser.page-failed`, `browser.page-hangs`. */
+/**
+ * Opens the address. @returns notes for the agent. @throws SlipwayError `browser.page-failed`, `browser.page-hangs`.
+ */
 export async function goTo(tab: Tab, url: string, signal: AbortSignal): Promise<string> {
   const go = (): Promise<Response | null> => tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS });
   return travel(tab, go().catch(again(go)).catch(again(go)), signal);

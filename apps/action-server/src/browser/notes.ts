@@ -1,4 +1,4 @@
-/** Most that is told with one answer; more is counted. */
+/** Most notes of one answer; more are counted. */
 const MAX_NOTES = 20;
 
 /** What happened in the browser beside what was asked for, since the last answer: dialogs, downloads, tabs that opened, refusals. Bounded, each sentence once. */

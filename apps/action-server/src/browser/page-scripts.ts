@@ -161,7 +161,7 @@ export const FOCUS_FIELD = `function () {
   return root.activeElement === this || this.contains(root.activeElement);
 }`;
 
-/** On a field that is not typed into, such as a date: takes the value as a person's choice. Answers with what it has then. */
+/** For a field without typing, such as a date: sets the value like a user. Returns the value afterwards. */
 export const SET_VALUE = `function (value) {
   this.focus();
   this.value = value;

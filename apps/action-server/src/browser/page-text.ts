@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** Without what somebody would take for something else: control characters, marks that turn the direction of text or are not seen, and the marks of `ofPage`. */
+/**
+ * Strips what could mislead: control characters, marks that turn the direction of text or are not seen, and the marks
+ * of `ofPage`.
+ */
 export function plain(text: string): string {
   const visible = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : ''));
   return visible.replaceAll(/<(\/?)(?=page-content)/gi, '‹$1').toWellFormed();

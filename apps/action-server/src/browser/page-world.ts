@@ -5,7 +5,7 @@ import { within } from './within.js';
 
 /** Name of our world in each document. */
 const WORLD = 'slipway';
-/** Most frames of a page that are looked into. */
+/** Most frames of a page that are read. */
 const MAX_FRAMES = 12;
 /** Longest that one script of ours may take before it is ended. Milliseconds. */
 const SCRIPT_MS = 5_000;
@@ -117,7 +117,7 @@ export async function worldsOf(tab: Tab, signal: AbortSignal): Promise<PageWorld
   return worlds.slice(0, MAX_FRAMES);
 }
 
-/** What is asked of a document; `null` for a frame's that goes meanwhile, which is no reason to tell nothing of the page. */
+/** Answer of a document; `null` for a frame that vanishes meanwhile, which does not fail the page. */
 export async function unlessGone<T>(work: Promise<T>, isFrame: boolean): Promise<T | null> {
   try {
     return await work;

@@ -18,7 +18,10 @@ import type { Tabs } from './tabs.js';
 import { typeInto } from './type-into.js';
 import { within } from './within.js';
 
-/** Longest wait for a file that an action has begun to download, in times of the tab's patience; then it is told of later. */
+/**
+ * Longest wait for a file that an action has begun to download, in times of the tab's patience; then it is reported
+ * later.
+ */
 const DOWNLOAD_PATIENCE = 2.5;
 /** Longest wait for a download to begin that was announced. Milliseconds. */
 const BEGIN_MS = 5_000;
@@ -112,7 +115,7 @@ async function scroll(tab: Tab, direction: 'up' | 'down', signal: AbortSignal): 
   return `Scrolled ${direction}.`;
 }
 
-/** What came of a download that the action began is told with its own answer, when it does not take long. */
+/** What came of a download that the action began is reported with its own answer, when it does not take long. */
 function downloaded({ downloads }: BrowserHands, tab: Tab, signal: AbortSignal): Promise<void> {
   return untilOr(() => !downloads.areUnderWay, DOWNLOAD_PATIENCE * tab.patienceMs, signal);
 }

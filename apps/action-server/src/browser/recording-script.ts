@@ -15,8 +15,9 @@ export const RECORDING_BINDING = 'slipwayRecorded';
 let source: Promise<string> | undefined;
 
 /**
- * For each new document: records it, and gives events away as they come, so that nothing is lost when the document goes. Fields, and text that a person or the agent writes, are masked.
- * It ends by itself once nobody takes its events any more.
+ * For each new document: records it, and emits events as they come, so that nothing is lost when the document goes.
+ * Fields, and text that a user or the agent writes, are masked. It ends by itself once its events are not read any
+ * more.
  * @throws SlipwayError `sandbox.tool-unavailable`.
  */
 export async function recordingScript(): Promise<string> {

@@ -93,7 +93,7 @@ describe('a recording of the browser', { skip: noChromium }, () => {
   it('of a page that never rests ends by itself within its bound, and keeps what it has', async () => {
     await open('/form');
     await here.act({ kind: 'BrowserStartRecordingAction' });
-    // Told with whichever answer comes next, the first of all perhaps.
+    // Reported with whichever answer comes next, the first of all perhaps.
     let { text } = await open('/flood');
     const told = await until('it is told of', async () => {
       if (!text.includes('ended by itself')) ({ text } = await here.act({ kind: 'BrowserListTabsAction' }));

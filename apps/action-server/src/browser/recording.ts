@@ -11,7 +11,7 @@ import type { Tab } from './tab.js';
 
 /** Most that one recording keeps. Bytes of JSON; a page under work is about 1 MiB a minute. */
 const MAX_BYTES = 20 * 1024 * 1024;
-/** Longest recording: one that nobody ends must not go on for ever. Milliseconds. */
+/** Longest recording: a forgotten one must not go on for ever. Milliseconds. */
 const MAX_MS = 30 * 60_000;
 /** A file that is larger is followed by another. Bytes. */
 const FILE_BYTES = 1024 * 1024;

@@ -20,11 +20,11 @@ export interface TabListener {
   download(download: Download): void;
   /** The page is to go: it crashed, or does nothing but get in the way. */
   unusable(tab: Tab, why: string): void;
-  /** Address, title or anything else that a person sees of it. */
+  /** A change of address, title or anything else visible. */
   changed(): void;
 }
 
-/** One page of the browser. Dialogs are answered at once, since nothing else goes on in a page that waits for one; a chooser of files is told of. */
+/** One page of the browser. Dialogs are answered at once, since they block the page; a file chooser is reported. */
 export class Tab {
   #dialogs = 0;
   #errors: string[] = [];

@@ -120,7 +120,7 @@ export class Tabs {
     clearTimeout(timer);
   }
 
-  /** Which nobody takes for one that a page has opened. */
+  /** Opens a page marked as ours, so that the popup handler ignores it. */
   async #newPage(place: Place): Promise<Page> {
     this.#asked += 1;
     try {

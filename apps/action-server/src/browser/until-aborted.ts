@@ -1,4 +1,7 @@
-/** The result of `work`, or the signal's reason as soon as it aborts, whether or not the work looks at it: that goes on unseen. */
+/**
+ * The result of `work`, or the signal's reason as soon as it aborts, whether or not the work heeds it: it goes on
+ * unobserved.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {});
   signal.throwIfAborted();

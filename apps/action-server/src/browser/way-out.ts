@@ -28,8 +28,9 @@ export interface WayOutOptions {
 }
 
 /**
- * What a page may reach: what the shell may, except the ports of the sandbox's own servers. Names are looked up here, once, and the connection is made to what was checked, so that
- * neither a redirect nor a name that points to this machine leads around it. A name that the sandbox's proxy takes is left for it to look up.
+ * What a page may reach: what the shell may, except the ports of the sandbox's own servers. Names are resolved here,
+ * once, and the connection is made to what was checked, so that neither a redirect nor a name that points to this
+ * machine leads around it. A name for the sandbox's proxy is resolved there.
  */
 export async function wayOutTo(host: string, port: number, { variables, refusedPorts }: WayOutOptions): Promise<WayOut> {
   const name = host
@@ -68,7 +69,7 @@ function isIn(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a host of an address means this machine, whoever looks it up. */
+/** Whether a host of an address means this machine, for any resolver. */
 export function isThisMachine(hostname: string): boolean {
   const name = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === os.hostname().toLowerCase() || isOwn(name);

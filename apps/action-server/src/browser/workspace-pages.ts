@@ -60,7 +60,7 @@ export class WorkspaceProxy {
     this.#server.unref();
   }
 
-  /** @param refused told of each connection that was refused: who asked only sees that it failed. */
+  /** @param refused called for each refused connection: the requester only sees a failure. */
   static start(workspace: string, refused: (because: string) => void): Promise<WorkspaceProxy> {
     const proxy = new WorkspaceProxy(workspace, refused);
     return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ async function sendWorkspacePage(workspace: string, pathname: string, request: I
     const wanted = await insideWorkspace(workspace, `.${decodeURIComponent(pathname)}`);
     const file = (await stat(wanted)).isDirectory() ? await insideWorkspace(workspace, path.join(wanted, 'index.html')) : wanted;
     const found = await stat(file);
-    // A pipe would wait for somebody who writes.
+    // A pipe would wait for a writer.
     if (!found.isFile()) return refuse(404, 'There is no such file in the workspace.');
     response.writeHead(200, {
       'content-type': TYPES[path.extname(file).toLowerCase()] ?? 'text/plain; charset=utf-8',

@@ -73,14 +73,14 @@ export class CommandRunner {
       clearTimeout(timer);
       clearTimeout(killing);
       signal.removeEventListener('abort', end);
-      // What is left behind may go on writing: nobody keeps it, and a closed pipe would end it.
+      // Background processes may go on writing: the output is dropped, and a closed pipe would end them.
       for (const stream of streams) stream.forget();
       child.unref();
       this.#forgetEmptyGroups();
     }
   }
 
-  /** The system gives the id of an empty group to others: only groups that somebody is in may be signalled later. */
+  /** The system gives the id of an empty group to others: only non-empty groups may be signalled later. */
   #forgetEmptyGroups(): void {
     for (const group of this.#groups) if (!groupExists(group)) this.#groups.delete(group);
   }

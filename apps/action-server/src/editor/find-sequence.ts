@@ -26,7 +26,7 @@ export function placeOf<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from: number
   return -1;
 }
 
-/** A text of at most this length is looked for by the engine, whose worst case grows with it. UTF-16 code units. */
+/** A text of at most this length is searched by the engine, whose worst case grows with it. UTF-16 code units. */
 const SHORT = 256;
 
 /** Offsets, at most `limit`, of a text that may overlap itself. */

@@ -14,7 +14,7 @@ const SIGNATURES: ReadonlyArray<readonly [(head: string) => boolean, string]> = 
   [(head) => head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP', 'image/webp'],
 ];
 
-/** Bytes of a file's beginning that tell what it is a picture of. */
+/** Bytes of a file's beginning that reveal its image format. */
 export const PICTURE_HEAD_BYTES = 16;
 
 /** The media type of what begins so; `undefined` when it is no picture. */

@@ -4,7 +4,7 @@ import { placeOf } from './find-sequence.js';
 /** Lines shown around an edit. */
 const AROUND = 4;
 
-/** Lines as a person counts them: a last line feed ends a line and begins none. */
+/** Lines as a user counts them: a last line feed ends a line and begins none. */
 export function linesOf(text: string): string[] {
   if (text === '') return [];
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');

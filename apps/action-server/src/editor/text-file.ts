@@ -8,9 +8,9 @@ import { leftBeside, placeOf, prepareReplacement, type Replacement } from '../fi
 
 /** Largest file that is read whole. Bytes. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
-/** Looked at to tell text from binary. Bytes. */
+/** Read to distinguish text from binary. Bytes. */
 const SAMPLE_BYTES = 8 * 1024;
-/** Neither opening a pipe nor reading what the kernel has yet to say (`/proc/kmsg`) waits for somebody to write. */
+/** Neither opening a pipe nor reading what the kernel has yet to say (`/proc/kmsg`) waits for a writer. */
 export const NEVER_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface TextFile {

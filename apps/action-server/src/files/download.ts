@@ -14,7 +14,7 @@ const PIECES = 3;
 /** Streams one file of the workspace, as long as it was when it was opened: one that grows meanwhile does not run over. */
 export async function downloadFile(workspace: string, wanted: string, response: ServerResponse): Promise<void> {
   const file = await insideWorkspace(workspace, wanted);
-  // Opening a pipe must not wait for somebody to write into it.
+  // Opening a pipe must not wait for a writer.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => Promise.reject(fileError(error, wanted)));
   try {
     const found = await handle.stat();
@@ -30,7 +30,10 @@ export async function downloadFile(workspace: string, wanted: string, response: 
   }
 }
 
-/** Ends the response after `size` bytes. A client that leaves ends it, too; a file that has become shorter breaks it off, so that a part never looks whole. */
+/**
+ * Ends the response after `size` bytes. A client that leaves ends it, too; a file that has become shorter breaks it
+ * off, so that a part never passes for the whole.
+ */
 async function send(file: FileHandle, size: number, response: ServerResponse): Promise<void> {
   const free = Array.from({ length: Math.min(PIECES, Math.ceil(size / READ_BYTES)) }, () => Buffer.allocUnsafeSlow(Math.min(size, READ_BYTES)));
   let wake = (): void => {};

@@ -15,8 +15,9 @@ const BLOCK_BYTES = 1024 * 1024;
 const MAX_LINKS = 40;
 
 /**
- * The step that puts a written file in the place of another. Synchronous, so that a caller may look at what is there right before it.
- * @throws when it cannot be done: then the file is as it was, or what was to be written is left beside it, whole (`keepsSource`).
+ * The step that puts a written file in the place of another. Synchronous, so that a caller may check the target right
+ * before it.
+ * @throws on failure: then the file is unchanged, or the new content is left beside it, whole (`keepsSource`).
  */
 export interface Replacement {
   readonly way: 'by-name' | 'over-bytes';

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from './disk-space.js';
 
-/** Where clients expect the workspace of every sandbox. OpenHands' `OpenHandsCloudWorkspace` works in a folder below it unless told otherwise. */
+/**
+ * Where clients expect the workspace of every sandbox. OpenHands' `OpenHandsCloudWorkspace` works in a folder below it
+ * by default.
+ */
 const COMMON_NAME = '/workspace';
 
 /**
@@ -29,7 +32,7 @@ export async function insideWorkspace(workspace: string, wanted: string): Promis
   return resolved;
 }
 
-/** `realpath` for what may not exist yet: that of its deepest folder that does, and the rest as it is. */
+/** `realpath` for what may not exist yet: that of its deepest folder that does, and the remainder unchanged. */
 async function realpathOfDeepest(absolute: string): Promise<string> {
   const rest: string[] = [];
   for (let folder = absolute; ; folder = path.dirname(folder)) {

@@ -11,8 +11,8 @@ const MANY = 200;
 const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 
 /**
- * Files that differ in any way (committed since, staged, unstaged, untracked), with the number of lines; of a commit, what it did.
- * A file that is too large to be read is told as binary, whatever it holds.
+ * Files that differ in any way (committed since, staged, unstaged, untracked), with the number of lines; of a commit,
+ * what it did. A file that is too large to be read is reported as binary, whatever it holds.
  */
 export async function listChanges(reading: GitReading, path: string, wanted: Against, signal: AbortSignal): Promise<GitChange[]> {
   const repository = await openRepository(reading.workspace, path, signal);

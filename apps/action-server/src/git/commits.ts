@@ -4,7 +4,7 @@ import { changesBetween } from './changes.js';
 import { gitOutput } from './git.js';
 import { commitOf, existingCommit, type GitWorkspace, openRepository, parentOf, type Repository } from './repository.js';
 
-/** Commits after `base` that are told apart; older ones of a longer history count as before it. */
+/** Commits after `base` that are listed individually; older ones of a longer history count as before it. */
 const MAX_SINCE_BASE = 1_000;
 const PAGE = /^([0-9a-f]{40,64})\.(\d{1,6})$/;
 

@@ -11,7 +11,8 @@ async function isEndless(file: string, look: (file: string) => Promise<Stats> = 
 }
 
 /**
- * Looks at the files that git reads with whatever it is asked. Those in folders further down are found by the time that git takes.
+ * Checks the files that git reads for every command. Those in folders further down are found by the time that git
+ * takes.
  * @throws SlipwayError `request.invalid` that names the one that never ends.
  */
 export async function refuseEndlessFiles(root: string, gitDirectory: string): Promise<void> {

@@ -2,14 +2,20 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
 
-/** Longest time of one git command, of which somebody waits for the answer; 100,000 files take about one second. Milliseconds. */
+/**
+ * Longest time of one git command, while a user waits for the answer; 100,000 files take about one second.
+ * Milliseconds.
+ */
 const TIMEOUT_MS = 20_000;
 /** Longest time of one that reads the content of every file whatever its size, or is read as slowly as its reader likes. Milliseconds. */
 export const CONTENT_TIMEOUT_MS = 120_000;
 /** Most output of a command that is read whole. Bytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** The repository's own configuration must not change what the output looks like, nor start programs, nor have anything written beside the index that we name. */
+/**
+ * The repository's own configuration must not change the format of the output, nor start programs, nor have anything
+ * written beside the index that we name.
+ */
 const SETTINGS = [
   'core.quotePath=false',
   'core.fsmonitor=false',
@@ -53,7 +59,8 @@ export function startGit(args: readonly string[], { cwd, signal, env, timeoutMs 
     cwd,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     killSignal: 'SIGKILL',
-    // Reading asks no other machine: what a partial clone lacks would be fetched, by whatever program its configuration names.
+    // Reads make no network request: missing objects of a partial clone would be fetched, by whatever program its
+    // configuration names.
     env: { ...env, GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none', LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

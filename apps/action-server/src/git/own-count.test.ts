@@ -69,7 +69,7 @@ describe('files that git does not know', () => {
     return repository;
   };
   const listed = async (label: string): Promise<GitChange[]> => (await (await server.send('GET', `/git/changes?path=${label}`)).json()) as GitChange[];
-  /** As git itself tells it of everything that is added. */
+  /** As git itself reports it of everything that is added. */
   const byGit = (repository: string): Array<[string, number, number, boolean]> => {
     git(repository, 'add', '-A');
     const fields = git(repository, 'diff', '--cached', '--numstat', '-z', '--no-renames', '--no-textconv', 'HEAD').toString().split('\0').slice(0, -1);

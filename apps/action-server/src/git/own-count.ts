@@ -8,7 +8,7 @@ import type { Repository } from './repository.js';
 const SLICE_MS = 4;
 /** Read at a time. Bytes. */
 const PIECE = 64 * 1024;
-/** Git looks so far for a NUL, which text has none of. Bytes. */
+/** Git searches so far for a NUL, which text has none of. Bytes. */
 const LOOKED_AT = 8_000;
 const [NEW_LINE, NUL] = [0x0a, 0x00];
 

@@ -1,7 +1,7 @@
 import { exitCodeOf, gitOutput, startGit } from './git.js';
 import type { Repository } from './repository.js';
 
-/** Git looks so far for a NUL, which text has none of. Bytes. */
+/** Git searches so far for a NUL, which text has none of. Bytes. */
 const LOOKED_AT = 8_000;
 /** Added files whose beginning is read, the largest first. */
 const MOST_READ = 20;

@@ -17,8 +17,10 @@ export interface PatchRequest extends Against {
 }
 
 /**
- * Streams everything that differs as a patch that `git apply` takes on a clean checkout of what it is compared with, binary files and renames included.
- * @throws SlipwayError `file.too-large`, and those of `against`. A failure after the first byte cuts the connection: half a patch must not look like a whole one.
+ * Streams everything that differs as a patch that `git apply` takes on a clean checkout of what it is compared with,
+ * binary files and renames included.
+ * @throws SlipwayError `file.too-large`, and those of `against`. A failure after the first byte cuts the connection:
+ * half a patch must not pass for a whole one.
  */
 export async function streamPatch(
   reading: GitReading,

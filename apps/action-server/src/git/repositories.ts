@@ -11,7 +11,7 @@ const MAX_DEPTH = 5;
 const MAX_FOLDERS = 2_000;
 const MAX_ENTRIES = 20_000;
 const MAX_REPOSITORIES = 20;
-/** Folders of tools, which are large and hold nobody's work. */
+/** Folders of tools, which are large and hold no work of users. */
 const PASSED_OVER = new Set(['.git', 'node_modules', '.venv', 'venv', '__pycache__', '.cache', '.npm', '.cargo', 'target', 'vendor', 'dist', 'build']);
 /** Beginnings that git leaves a file or a folder of in its own. */
 const OPERATIONS: ReadonlyArray<readonly [string, NonNullable<GitRepository['operation']>]> = [

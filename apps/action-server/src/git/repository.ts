@@ -9,7 +9,7 @@ import { type GitOptions, git, gitOutput } from './git.js';
 /** Longest time in which git says what and where a repository is. It reads a few small files, unless one of them is a pipe. Milliseconds. */
 const OPEN_TIMEOUT_MS = 5_000;
 
-/** Where repositories are looked for, and what git is started with. */
+/** Where repositories are searched, and how git is started. */
 export interface GitWorkspace {
   readonly directory: string;
   readonly environment: ShellEnvironment;
@@ -38,7 +38,7 @@ export async function openRepository({ directory, environment }: GitWorkspace, w
   return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await harmless(options, root) };
 }
 
-/** In words for a person; git's own, where it found something that it cannot read. */
+/** In words for a user; git's own, where it found something that it cannot read. */
 function notOpened(wanted: string, stderr: string): string {
   if (stderr.includes('must be run in a work tree')) return `The repository at ${wanted} is bare: it has history and no files.`;
   if (stderr === '' || stderr.includes('not a git repository (or any')) return `There is no git repository at ${wanted}.`;

@@ -40,7 +40,7 @@ describe('repositories of a workspace', () => {
     git(repository, 'commit', '-qm', subject, '--allow-empty');
     return git(repository, 'rev-parse', 'HEAD').trim();
   };
-  /** All that a person or `git push --mirror` could see of the repository but its worktree. */
+  /** All that a user or `git push --mirror` could see of the repository but its worktree. */
   const inside = (): unknown => [
     git(repository, 'ls-files', '-s', '-z'),
     git(repository, 'count-objects'),
@@ -433,7 +433,7 @@ describe('repositories of a workspace', () => {
     ])
       await (await server.send('GET', route)).text().catch(() => '');
     expect(existsSync(sprung)).toBe(false);
-    // Whether git knows of hooks in its configuration or not: it is told that none of them is to run.
+    // Whether git knows of hooks in its configuration or not: it runs with all of them disabled.
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' });
     const { root: cwd, signal, env } = await openRepository({ directory: server.workspace, environment }, 'repository', new AbortController().signal);
     for (const name of ['index', 'a b.c=d', 'Checkout'])

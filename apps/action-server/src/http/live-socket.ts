@@ -1,9 +1,9 @@
 import type { RawData, WebSocket } from 'ws';
 import type { LiveConnection } from './live.js';
 
-/** What may wait for agent-server before the connection is closed: a channel looks at `buffered` long before. Bytes. */
+/** What may wait for agent-server before the connection is closed: a channel checks `buffered` long before. Bytes. */
 export const MAX_WAITING = 16 * 1024 * 1024;
-/** Frames that are kept until somebody listens for them. */
+/** Frames that are kept until a listener is attached. */
 const MAX_EARLY_FRAMES = 100;
 /** Whoever was sent away has this long to take what waits. Milliseconds. */
 const LEAVE_MS = 5_000;

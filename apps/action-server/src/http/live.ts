@@ -1,4 +1,7 @@
-/** One WebSocket of a live channel, `/live/<channel>`. It comes from agent-server, which has let the person in and masks what goes out. */
+/**
+ * One WebSocket of a live channel, `/live/<channel>`. It comes from agent-server, which has authenticated the user and
+ * masks what goes out.
+ */
 export interface LiveConnection {
   /** One JSON message. Nothing is sent any more once the connection is over. */
   send(message: object): void;

@@ -7,7 +7,10 @@ import { type Logger, type RequestContext, runInContext, traceIdOf } from '@slip
 import type { LiveChannels } from './live.js';
 import { serveLive } from './live-server.js';
 
-/** Largest rest of a refused body that is read and thrown away, and for how long: an end in the midst of it would overtake the answer. Bytes; milliseconds. */
+/**
+ * Largest remainder of a refused body that is read and thrown away, and for how long: an end in the midst of it would
+ * overtake the answer. Bytes; milliseconds.
+ */
 const MAX_DRAINED = 16 * 1024 * 1024;
 const DRAINED_MS = 10_000;
 
@@ -66,7 +69,7 @@ export function createHttpServer(routes: Routes, live: LiveChannels, { token, lo
       else fail(route, request, socket, response, error);
     }
     const line = { route, status: response.statusCode, elapsed_ms: Math.round(performance.now() - started), aborted: gone.signal.aborted };
-    // What acts leaves a line with its trace; what only reads is of use to nobody but a developer.
+    // What acts leaves a line with its trace; what only reads is of use only to a developer.
     logger[request.method === 'GET' ? 'debug' : 'info'](line, 'request');
   }
 

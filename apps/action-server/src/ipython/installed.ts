@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** Whether this Python can run cells, as far as its folders tell: quick, and nothing is started. */
+/** Whether this Python can run cells, as far as its folders show: quick, and nothing is started. */
 export function hasKernel(python: string, home: string | undefined): boolean {
   const prefixes = new Set([
     path.dirname(path.dirname(python)),

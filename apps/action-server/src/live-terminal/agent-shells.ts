@@ -7,7 +7,10 @@ const [COLS, ROWS] = [160, 50];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal acts on them
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** What the agent runs, by terminal, for people to look on: its commands, what they print as they print it, and how they ended. */
+/**
+ * What the agent runs, by terminal, for users to watch: its commands, what they print as they print it, and how they
+ * ended.
+ */
 export class AgentShells {
   readonly #feeds = new Map<string, ShellFeed>();
 

@@ -111,7 +111,7 @@ describe('the live channel terminal', () => {
     slow.seen();
     await slow.shown('end 10');
     expect(leftOut(slow)).toBeGreaterThan(0);
-    // On a machine that has no time the quick one may be told so, too.
+    // On a machine that has no time the quick one may get that answer, too.
     const whole = client.byteLength + leftOut(client);
     expect(whole).toBeGreaterThan(4_000_000);
     expect(slow.byteLength + leftOut(slow)).toBe(whole);

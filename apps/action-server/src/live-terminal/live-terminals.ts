@@ -9,7 +9,7 @@ import { PersonShell } from './person-shell.js';
 /** As other codes of live channels: 4000 and above are not tried again by themselves. */
 const NO_SUCH_SHELL = 4010;
 
-/** The shells of people in this sandbox, and the agent's to look on. */
+/** The shells of users in this sandbox, and the agent's to watch. */
 export class LiveTerminals {
   readonly #shells = new Map<string, PersonShell>();
   readonly #lists = new Set<LiveConnection>();

@@ -26,7 +26,10 @@ export class PersonShell {
   readonly #pty: IPty;
   readonly #input: ShellInput;
 
-  /** @param changed tells that its size changed or that it ended. @throws when the system gives no terminal or no process. */
+  /**
+   * @param changed reports that its size changed or that it ended. @throws when the system gives no terminal or no
+   * process.
+   */
   constructor({ id, title, cols, rows, cwd, env, allowance }: PersonShellOptions, changed: () => void) {
     const pty = spawn('bash', ['-i'], { name: 'xterm-256color', cols, rows, cwd, env: { ...env }, encoding: null });
     this.#pty = pty;
@@ -39,7 +42,7 @@ export class PersonShell {
     });
   }
 
-  /** Lets a person look on and type. */
+  /** Attaches a user who watches and types. */
   attach(connection: LiveConnection): Viewer {
     const viewer = this.feed.attach(connection);
     connection.onBytes((bytes) => {

@@ -1,6 +1,6 @@
 /** Smallest memory that is taken; doubled up to the limit. Bytes. */
 const FIRST_SIZE = 16 * 1024;
-/** How far a line's beginning is looked for. Bytes. */
+/** How far a line's beginning is searched. Bytes. */
 const LONGEST_LINE = 8 * 1024;
 
 /** The last bytes of a stream, at their places in the whole of it. In bounded memory. */
@@ -21,7 +21,10 @@ export class Scrollback {
     return this.#end;
   }
 
-  /** Where somebody who comes now begins to read: with all that is kept, or when its beginning was cut, with the first whole line of it. */
+  /**
+   * Where a new viewer begins to read: with all that is kept, or when its beginning was cut, with the first whole line
+   * of it.
+   */
   get firstLine(): number {
     const { start } = this;
     if (start === 0) return 0;

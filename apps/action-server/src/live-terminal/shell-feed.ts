@@ -6,10 +6,10 @@ import { Viewer } from './viewer.js';
 /** A source that can wait is held while even the quickest reader is this far behind, and let go when it is not. Bytes. */
 const HOLD_ABOVE = SHELL_SCROLLBACK_BYTES / 2;
 const LET_GO_BELOW = SHELL_SCROLLBACK_BYTES / 8;
-/** Nobody is waited for who has taken nothing for this long. Milliseconds. */
+/** A viewer that has read nothing for this long is not awaited. Milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/** What a shell writes, to all who look on: from what is kept of it, then live. */
+/** What a shell writes, to all viewers: from what is kept of it, then live. */
 export class ShellFeed {
   readonly #scrollback = new Scrollback(SHELL_SCROLLBACK_BYTES);
   readonly #viewers = new Set<Viewer>();
@@ -17,10 +17,10 @@ export class ShellFeed {
   #held: NodeJS.Timeout | undefined;
   /** Have been waited for in vain, and are not until they read on. */
   readonly #stalled = new WeakSet<Viewer>();
-  /** Told already. */
+  /** Sent already. */
   readonly #endSent = new WeakSet<Viewer>();
 
-  /** @param source what can be held, if it can. @param changed tells that `shell` is another one. */
+  /** @param source what can be held, if it can. @param changed reports that `shell` is another one. */
   constructor(
     shell: LiveShell,
     private readonly source: { pause(): void; resume(): void } | null,
@@ -33,7 +33,7 @@ export class ShellFeed {
     return this.#shell;
   }
 
-  /** Whether anybody looks on. */
+  /** Whether there are viewers. */
   get watched(): boolean {
     return this.#viewers.size > 0;
   }

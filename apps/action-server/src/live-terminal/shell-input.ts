@@ -2,13 +2,14 @@ import { writeSync } from 'node:fs';
 import type { IPty } from '@lydell/node-pty';
 import { MAX_SHELL_INPUT_BYTES } from '@slipway/contracts';
 
-/** How long it waits before it looks again whether the program reads: first, and at most. Milliseconds. */
+/** How long it waits before it checks again whether the program reads: first, and at most. Milliseconds. */
 const LOOK_AGAIN_MS = 5;
 const LOOK_AGAIN_AT_MOST_MS = 100;
 
 /**
- * What is typed into a pseudo-terminal, in order, by a person or the agent. Written here and not by the package's stream: of a terminal whose program does not read, the system says that it can be
- * written and then takes nothing, at which that stream would try again without a pause.
+ * What is typed into a pseudo-terminal, in order, by a user or the agent. Written here and not by the package's stream:
+ * of a terminal whose program does not read, the system says that it can be written and then takes nothing, at which
+ * that stream would try again without a pause.
  */
 export class ShellInput {
   #waiting: Buffer[] = [];

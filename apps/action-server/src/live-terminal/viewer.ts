@@ -8,8 +8,8 @@ const FRAME = 32 * 1024;
 const MAX_UNSENT = 256 * 1024;
 
 /**
- * One reader of a shell: a position in what is kept of it. It is sent what follows as fast as it shows it; what is no longer kept by then is told as left out, so nothing
- * piles up for it and nobody waits for it.
+ * One reader of a shell: a position in what is kept of it. It gets what follows as fast as it confirms it; output
+ * dropped by then is reported as left out, so nothing piles up for it and no other viewer waits.
  */
 export class Viewer {
   #position: number;
@@ -17,10 +17,10 @@ export class Viewer {
   #sent = 0;
   #seen = 0;
   #marked = 0;
-  /** Where what was kept ended; `null` once that has been told. */
+  /** Where what was kept ended; `null` once that has been reported. */
   #kept: number | null;
 
-  /** @param moved tells that it has come further. */
+  /** @param moved reports progress. */
   constructor(
     private readonly connection: LiveConnection,
     private readonly scrollback: Scrollback,

@@ -6,7 +6,7 @@ import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 
 const NOT_ASKED = 'it leads to an address of the machine itself, which is not asked';
 
-/** As programs look names up, but for those that lead to a metadata service. */
+/** As programs resolve names, but for those that lead to a metadata service. */
 const lookUpElsewhere: LookupFunction = (hostname, options, callback) => {
   lookUp(hostname, options, (error, found, family) => {
     const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address);

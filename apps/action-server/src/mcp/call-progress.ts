@@ -1,14 +1,20 @@
 import type { McpProgressResponse } from '@slipway/contracts';
 import { LongQuestions } from './long-question.js';
 
-/** Most of what one call may tell of its progress, together. UTF-16 code units. */
+/** Limit of the progress text of one call, together. UTF-16 code units. */
 const MAX_TEXT = 16 * 1024;
 const MAX_LINE = 300;
-/** From one line to the next: at first, and how much longer with each. A server tells as often as it likes; the latest word of the time between counts. Milliseconds. */
+/**
+ * From one line to the next: at first, and how much longer with each. A server reports as often as it likes; the latest
+ * message of an interval counts. Milliseconds.
+ */
 const LINE_MS = 200;
 const LONGER_MS = 20;
 const LINE_AT_MOST_MS = 10_000;
-/** What a server tells of a call while it is at work, for whoever watches: text that only grows, line by line. It is in no answer and in no log. */
+/**
+ * A server's progress of a call under way, for viewers: text that only grows, line by line. It is in no answer and in
+ * no log.
+ */
 export class CallProgress {
   #text = '';
   #lines = 0;

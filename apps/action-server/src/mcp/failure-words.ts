@@ -1,6 +1,6 @@
 import { NotReachable, type ServerSpec } from './server-spec.js';
 
-/** Why a server cannot be used, for a person and for the agent. */
+/** Why a server cannot be used, for a user and for the agent. */
 export interface FailureWords {
   readonly reason: string;
   readonly nextStep: string;

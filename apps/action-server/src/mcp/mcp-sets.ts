@@ -24,7 +24,10 @@ import { observationOf } from './tool-result.js';
 /** Conversations with servers at once. */
 const MAX_SETS = 50;
 const MAX_DROPPED = 20;
-/** Servers that nobody has asked after for so long are nobody's: their conversation ended while it could not say so. Milliseconds; several questions long. */
+/**
+ * Servers without requests for so long are abandoned: their conversation ended unnoticed. Milliseconds; several
+ * questions long.
+ */
 const ABANDONED_MS = 120_000;
 /** There while servers of this sandbox may run. */
 const RAN = 'mcp-servers-ran';
@@ -129,14 +132,14 @@ export class McpSets {
     }
   }
 
-  /** What a server tells of a call that is under way. @throws SlipwayError `resource.not-found`, or the signal's reason. */
+  /** A server's progress of a call under way. @throws SlipwayError `resource.not-found`, or the signal's reason. */
   progress(name: string, call: string, after: number, signal: AbortSignal): Promise<McpProgressResponse> {
     const progress = this.#set(name).progress.get(call);
     if (progress === undefined) throw new SlipwayError('resource.not-found', 'There is no such call under way.');
     return progress.since(after, signal);
   }
 
-  /** Reaches a server once, for somebody who wants to know whether its settings are right. Never rejects for what the server does. */
+  /** Reaches a server once, to test its settings. Never rejects for what the server does. */
   async test({ server, timeout, tool_call: call }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
     const { environment, outputDirectory, mark } = this.#deps;
     this.#note();
@@ -188,7 +191,7 @@ export class McpSets {
     killMarked(`${MARK}=${this.#deps.mark}`);
   }
 
-  /** Before the first server: a process that comes after this one looks for what is left of them. A full disk keeps no server from its work. */
+  /** Before the first server: the next process cleans up what is left of them. A full disk does not stop a server. */
   #note(): void {
     if (this.#sweep !== undefined) return;
     this.#sweep = setInterval(() => this.#endAbandoned(), this.abandonedMs / 8).unref();

@@ -37,7 +37,7 @@ export interface ProxyVariables {
   readonly none: string | undefined;
 }
 
-/** Its settings keep a server from being reached. Both are sentences for a person. */
+/** Its settings keep a server from being reached. Both are sentences for a user. */
 export class NotReachable extends Error {
   override readonly name = 'NotReachable';
   constructor(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_MCP_DESCRIPTION, MAX_MCP_SCHEMA, MAX_MCP_TOOLS, MAX_TOOL_NAME, type McpTool } from '@slipway/contracts';
 
-/** Most tools of one server that are looked at. */
+/** Most tools of one server that are read. */
 export const MAX_LISTED_TOOLS = 1_000;
 /** Deepest schema that is handed on: providers refuse deeper ones, and every reader of it is recursive. */
 const MAX_DEPTH = 24;
@@ -103,7 +103,7 @@ function schemaOf(schema: unknown): Record<string, unknown> | string {
   const known = typeof properties === 'object' && properties !== null && !Array.isArray(properties) ? (properties as Record<string, unknown>) : {};
   const strange = Object.keys(known).find((name) => !ARGUMENT.test(name));
   if (strange !== undefined) return `no provider takes the name of its argument ${JSON.stringify(shown(strange))}`;
-  // Providers refuse an object of alternatives; the server looks at the arguments itself.
+  // Providers refuse an object of alternatives; the server validates the arguments itself.
   const bounded = {
     type: 'object',
     properties: known,

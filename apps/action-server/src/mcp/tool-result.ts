@@ -2,7 +2,7 @@ import type { MCPToolObservation } from '@slipway/contracts';
 import { CellOutput } from '../ipython/cell-output.js';
 import type { ToolAnswer } from './connection.js';
 
-/** Most parts of an answer that are looked at. */
+/** Most parts of an answer that are read. */
 const MAX_PARTS = 1_000;
 /** How a picture begins, by what it says it is: providers refuse a whole conversation for one that is none. */
 const PICTURES: Readonly<Record<string, RegExp>> = {

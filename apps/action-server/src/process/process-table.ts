@@ -62,7 +62,7 @@ function parseStat(stat: string): ProcessRow | undefined {
 
 /** Sends to a whole process group; nothing happens when it has ended. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
-  // 0 and 1 would mean this process' own group, or everybody.
+  // 0 and 1 would mean this process' own group, or all processes.
   if (group > 1) signalPid(-group, signal);
 }
 
@@ -83,7 +83,7 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Most looks at the table of processes for what a session has started meanwhile. */
+/** Most scans of the process table for what a session has started meanwhile. */
 const MAX_LOOKS = 50;
 
 /**
@@ -108,10 +108,13 @@ export function killSession(leader: number): void {
   for (const pid of doomed) if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGKILL');
 }
 
-/** Kills every process that was started with `NAME=value` in its environment, or a value that begins so, also one that left its session. Nothing happens where the system does not tell. */
+/**
+ * Kills every process that was started with `NAME=value` in its environment, or a value that begins so, also one that
+ * left its session. No-op where the system does not show it.
+ */
 export function killMarked(variable: string): void {
   if (!HAS_PROC) return;
-  // What forks between two looks is found by the next one.
+  // What forks between two scans is found by the next one.
   for (let looks = 0, found = true; found && looks < 5; looks += 1) {
     found = false;
     for (const { pid } of allProcesses()) {

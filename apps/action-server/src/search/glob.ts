@@ -46,7 +46,7 @@ export async function glob(
   return { text: textOf(action.pattern, place, files, all.length, ended), searchPath: place, files, truncated: ended !== 'all' || files.length < all.length };
 }
 
-/** The folders that a pattern begins with are where the search begins; what is left is looked for from there. */
+/** The folders that a pattern begins with are where the search begins; the remaining pattern is searched from there. */
 function fixedPart(place: string, pattern: string): { folder: string; rest: string } {
   const segments = pattern.split('/');
   let fixed = 0;

@@ -10,12 +10,15 @@ const TIMEOUT_MS = 30_000;
 /** A line or path that is longer is no line of text. Bytes. */
 const MAX_LINE = 64 * 1024;
 
-/** Hidden files are looked at, except git's own; what `.gitignore` names is not, in a repository or not. */
+/** Hidden files are searched, except git's own; what `.gitignore` names is not, in a repository or not. */
 const RULES = ['--no-config', '--no-messages', '--hidden', '--glob=!.git', '--no-require-git', '--color=never'];
 
 let last: { searchPath: string; program: string | null } | undefined;
 
-/** ripgrep on this PATH, else the one that a checkout of the project has for machines without; `null` when there is none. Looked up once for each PATH. */
+/**
+ * ripgrep on this PATH, else the one that a checkout of the project has for machines without; `null` when there is
+ * none. Resolved once for each PATH.
+ */
 export function ripgrepIn(searchPath: string): string | null {
   if (last?.searchPath !== searchPath)
     last = {

@@ -16,8 +16,9 @@ export interface SearchOptions {
 }
 
 /**
- * Looks for files, for lines and at directories, and changes nothing. May look wherever the user of this process may, as the terminal does. A failure is an observation
- * with `is_error`, a sentence and the code; an abort ends what was started and rejects with the signal's reason.
+ * Searches files and lines and lists directories, read-only. May read whatever the user of this process may, as the
+ * terminal does. A failure is an observation with `is_error`, a sentence and the code; an abort ends what was started
+ * and rejects with the signal's reason.
  */
 export class Search {
   constructor(private readonly options: SearchOptions) {}

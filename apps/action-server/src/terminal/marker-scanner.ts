@@ -15,8 +15,9 @@ const MAX_MARK = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Finds the marks that the shell writes between the output of programs. They are looked for as bytes, before anything reads escape
- * sequences, and carry a random nonce: nothing that a program prints can hide or forge one. Works on any cut of its input.
+ * Finds the marks that the shell writes between the output of programs. They are searched as bytes, before anything
+ * reads escape sequences, and carry a random nonce: nothing that a program prints can hide or forge one. Works on any
+ * cut of its input.
  */
 export class MarkerScanner {
   #opening: Buffer;

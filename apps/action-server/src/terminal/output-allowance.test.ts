@@ -25,7 +25,7 @@ describe('the allowance of output', () => {
             const wait = allowance.take(bytes);
             free[terminal] = now + wait;
             taken += bytes;
-            // Each terminal is told after what it printed, and nobody is told to wait for less than two milliseconds.
+            // Each terminal's pause comes after its output, and no pause is shorter than two milliseconds.
             expect(taken).toBeLessThanOrEqual(atOnce + now * perMs + terminals * 4_096 + 2 * perMs);
           }
         },

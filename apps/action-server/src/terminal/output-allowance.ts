@@ -2,7 +2,10 @@
 const AT_ONCE = 8 * 1024 * 1024;
 /** What they may print from then on, all of them together: more than builds and tests do, and little work for who takes it. Bytes a millisecond (4 MiB a second). */
 const PER_MS = (4 * 1024 * 1024) / 1_000;
-/** For less than this nobody waits: a terminal holds 12 KiB that were not taken, and is emptied in large pieces. Milliseconds. */
+/**
+ * No pause is shorter than this: a terminal holds 12 KiB that were not taken, and is emptied in large pieces.
+ * Milliseconds.
+ */
 const SHORTEST_WAIT_MS = 2;
 
 /**

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
 import { PlainText } from './plain-text.js';
 
-/** What stays of each end of a long output; the rest of MAX_OBSERVATION_LENGTH is for the line that says what was cut. */
+/**
+ * What stays of each end of a long output; the remainder of MAX_OBSERVATION_LENGTH is for the line that says what was
+ * cut.
+ */
 const KEEP = MAX_OBSERVATION_LENGTH / 2 - 250;
 /** Most of one command's output that is kept in a file. Bytes. */
 export const MAX_SAVED_BYTES = 50 * 1024 * 1024;
@@ -49,7 +52,7 @@ export class OutputRecorder {
     this.#append(this.#plain.flush());
     this.#write();
     const whole = this.#total === this.#head.length + this.#tailLength;
-    // Half a line may be half a secret, which nobody would know for one.
+    // Half a line may hold half a secret, which would escape masking.
     const head = whole ? this.#head : withoutBegunLine(this.#head);
     const tail = whole ? this.#tail.join('') : withoutEndOfLine(this.#tail.join(''));
     const cut = this.#total - head.length - tail.length;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { IPty } from '@lydell/node-pty';
 import type { OutputAllowance } from './output-allowance.js';
 
-/** The output of one pseudo-terminal, no faster than the sandbox's allowance, and held as a whole while somebody asks for it. */
+/** The output of one pseudo-terminal, no faster than the sandbox's allowance, and held as a whole on request. */
 export class PacedOutput {
   #held = false;
   #waiting: NodeJS.Timeout | undefined;
@@ -55,7 +55,7 @@ export class PacedStream {
   ) {
     stream.on('data', (bytes: Buffer) => {
       this.output(bytes);
-      // What is read in a rest is nobody's debt: it would keep those waiting who print next.
+      // What is read in an idle time is not charged: it would delay the next output.
       const wait = this.#pace ? allowance.take(weigh(bytes)) : 0;
       if (wait === 0) return;
       stream.pause();
@@ -71,7 +71,7 @@ export class PacedStream {
     this.stream.resume();
   }
 
-  /** The pace holds again after a rest. */
+  /** The pace applies again after an idle time. */
   again(): void {
     this.#pace = true;
   }

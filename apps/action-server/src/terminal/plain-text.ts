@@ -11,9 +11,9 @@ const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)?$/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: up to here
 
 /**
- * Turns what a program writes to a terminal into the text that a person would see: escape sequences removed, a line that is drawn again
- * (`\r`, backspace, erase to the end of the line) given out once, in its last form. Bytes that are not UTF-8 become U+FFFD.
- * Holds one line and one escape sequence, each bounded; works on any cut of its input.
+ * Turns what a program writes to a terminal into the text that a user would see: escape sequences removed, a line that
+ * is drawn again (`\r`, backspace, erase to the end of the line) given out once, in its last form. Bytes that are not
+ * UTF-8 become U+FFFD. Holds one line and one escape sequence, each bounded; works on any cut of its input.
  */
 export class PlainText {
   #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -33,7 +33,7 @@ export class PlainText {
     return this.#take(text);
   }
 
-  /** The rest: the line that has not ended, as it stands. */
+  /** The remainder: the line that has not ended, as it stands. */
   flush(): string {
     const given = this.#take(this.#decoder.decode() + withoutIntroducer(this.#unfinished)) + this.#line;
     this.#unfinished = '';

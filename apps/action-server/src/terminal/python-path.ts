@@ -3,7 +3,7 @@ import path from 'node:path';
 
 let last: { searchPath: string; interpreter: string | null } | undefined;
 
-/** The Python that the shell would run, or `null`. Looked up once for each PATH. */
+/** The Python that the shell would run, or `null`. Resolved once for each PATH. */
 export function pythonIn(searchPath: string): string | null {
   if (last?.searchPath !== searchPath) last = { searchPath, interpreter: find(searchPath) };
   return last.interpreter;

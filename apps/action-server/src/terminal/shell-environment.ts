@@ -2,7 +2,7 @@
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|HOSTNAME|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|JAVA_HOME|GOPATH|GOROOT|CARGO_HOME|RUSTUP_HOME|NVM_DIR|PYENV_ROOT|GIT_CEILING_DIRECTORIES)$/;
 
-/** Programs must neither page nor ask: nobody is there to press a key. */
+/** Programs must neither page nor ask: no user is there to press a key. */
 const UNATTENDED = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
@@ -76,7 +76,7 @@ export class ShellEnvironment {
     return { ...this.#inherited(), ...UNATTENDED, ...this.#configured };
   }
 
-  /** For a shell that a person sits at: programs may page, ask and draw. */
+  /** For a user's interactive shell: programs may page, ask and draw. */
   forPeople(): Record<string, string> {
     return { ...this.#inherited(), ...ATTENDED, ...this.#configured };
   }

@@ -1,4 +1,4 @@
-/** Is told what happens in one of the agent's terminals, as it happens. Must be quick, and must not throw. */
+/** Receives the events of one of the agent's terminals, as it happens. Must be quick, and must not throw. */
 export interface TerminalWatch {
   command(command: string): void;
   /** Into the program that runs; the name of a key for a key. */

@@ -143,7 +143,7 @@ describe('the agent’s terminal', () => {
     await run('sleep 0.4');
     await run('(sleep 0.1; echo later; touch done) &');
     await until('the job is done', () => statSync(`${server.workspace}/done`, { throwIfNoEntry: false }));
-    // What is written may be on its way to us still when the file is there: then it is the next one that tells.
+    // What is written may be on its way to us still when the file is there: then the next answer has it.
     await until('a command tells', async () => (await server.terminal('true')).metadata.prefix.includes('later'));
   });
 

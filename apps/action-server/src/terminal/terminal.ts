@@ -21,7 +21,10 @@ type Observation = z.output<typeof TerminalObservation>;
 
 /** Longest command. UTF-16 code units. */
 const MAX_COMMAND = 1_000_000;
-/** From SIGINT to SIGKILL of what the agent was told to stop, and from there to the end of the shell. Milliseconds; together under a second. */
+/**
+ * From SIGINT to SIGKILL of a command that the agent stops, and from there to the end of the shell. Milliseconds;
+ * together under a second.
+ */
 const KILL_AFTER_MS = 250;
 const GIVE_UP_AFTER_MS = 600;
 const KILL_AGAIN_EVERY_MS = 50;
@@ -32,7 +35,7 @@ const USERNAME = nameOfUser();
 
 type Outcome = 'ended' | 'quiet' | 'hard-timeout' | 'aborted';
 
-/** A command from its start until its end has been told. */
+/** A command from its start until its end has been reported. */
 interface Run {
   readonly sequence: number;
   readonly command: string;
@@ -357,7 +360,7 @@ function changeWithin(run: Run, ms: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** The directory, or the other when it has been deleted, may not be looked at or can be none. */
+/** The directory, or the other when it has been deleted, may be unreadable or not a directory. */
 function existing(directory: string, otherwise: string): string {
   try {
     return statSync(directory).isDirectory() ? directory : otherwise;

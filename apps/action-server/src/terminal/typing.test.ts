@@ -23,7 +23,7 @@ describe('what is typed for a program that does not read it', () => {
       { output: (_, bytes) => void printed.push(bytes.toString()), end: ({ sequence }) => void ends.push(sequence), exit: () => {} },
     );
     try {
-      // It reads when it is told to: until then its terminal is full.
+      // It reads on request: until then its terminal is full.
       shell.run(1, 'until [ -e go ]; do sleep 0.05; done; head -c 100000 | wc -c');
       await until('the program runs', () => shell.foregroundGroup() !== undefined);
       shell.type('0123456789\n'.repeat(20_000));

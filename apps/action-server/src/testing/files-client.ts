@@ -17,7 +17,7 @@ type Request = z.input<typeof FilesLiveRequest>;
 type Message = z.output<typeof FilesLiveMessage>;
 type Asked<T = Request> = T extends { id: number } ? Omit<T, 'id'> : never;
 
-/** A person's side of the channel `files`. */
+/** A user's side of the channel `files`. */
 export class FilesClient {
   readonly messages: Message[] = [];
   #next = 1;
@@ -44,7 +44,7 @@ export class FilesClient {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** What was told of this path without being asked for, in order. */
+  /** Unsolicited messages about this path, in order. */
   told(wanted: string): Message[] {
     return this.messages.filter(
       (message) => 'path' in message && message.path === wanted && (message.type === 'directory-changed' || (message.type === 'file' && message.id === null)),

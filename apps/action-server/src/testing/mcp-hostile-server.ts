@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** `node mcp-hostile-server.js MODE`: speaks the protocol as somebody would who means harm, or cannot do better. */
+/** `node mcp-hostile-server.js MODE`: speaks the protocol maliciously or badly. */
 const [, , mode = ''] = process.argv;
 const tool = (name: unknown, more: object = {}): object => ({ name, description: 'A tool.', inputSchema: { type: 'object', properties: {} }, ...more });
 const say = (message: object): boolean => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

@@ -11,8 +11,9 @@ interface Watched {
 }
 
 /**
- * Watches directories by the kernel's notices, one watch a directory however many want it; what is below is not watched.
- * Which way it fails: where the kernel gives no more watches, nothing is told, and whoever shows something looks by itself now and then.
+ * Watches directories by the kernel's notices, one watch a directory for any number of listeners; subdirectories are
+ * not watched. On failure: where the kernel gives no more watches, no change is reported, and listeners poll now and
+ * then.
  */
 export class DirectoryWatches {
   readonly #watched = new Map<string, Watched>();

@@ -8,7 +8,10 @@ import { encoded, readTextFile } from '../editor/text-file.js';
 import { fileError } from '../files/disk-space.js';
 import { insideWorkspace } from '../files/workspace-path.js';
 
-/** What a person is shown of a path of the workspace. No more is read than is shown; pipes, sockets and devices are not opened. Never throws for what is there. */
+/**
+ * State of a path of the workspace as a user sees it. No more is read than is shown; pipes, sockets and devices are not
+ * opened. Never throws for what is there.
+ */
 export async function readFileState(workspace: string, wanted: string): Promise<FileState> {
   try {
     return await stateOf(await insideWorkspace(workspace, wanted));

@@ -14,21 +14,24 @@ import { ShownFile } from './shown-file.js';
 type Request = z.output<typeof FilesLiveRequest>;
 type Answer = z.input<typeof FilesLiveMessage>;
 
-/** How often what is open is looked at besides, for what the kernel does not tell (no watches left, a folder further up was moved). Milliseconds. */
+/**
+ * Poll interval of open paths, for changes that the kernel does not report (no watches left, a folder further up was
+ * moved). Milliseconds.
+ */
 const GLANCE_MS = 2_000;
-/** With this much unsent no contents are told; they are looked at again when it has been taken. Bytes. */
+/** With this much unsent no contents are sent; they are read again when it has been sent. Bytes. */
 const MAX_UNSENT = 1024 * 1024;
-/** Requests of one person that are worked on at once; further ones wait for nobody and are refused. */
+/** Requests of one user that are worked on at once; further ones are refused. */
 const MAX_AT_ONCE = 200;
 
 export interface FilesChannelOptions {
   readonly workspace: string;
   readonly environment: ShellEnvironment;
-  /** Shared with all who change files, so that an edit of the agent and one of a person follow each other. */
+  /** Shared with all who change files, so that an edit of the agent and one of a user follow each other. */
   readonly turns: OneAtATime;
 }
 
-/** The channel `files`: what a person has open of the workspace, as it changes, and what they change. */
+/** The channel `files`: what a user has open of the workspace, as it changes, and what they change. */
 export function filesChannel(options: FilesChannelOptions): LiveChannel {
   return (connection) => new FilesConnection(connection, options).begin();
 }

@@ -26,7 +26,7 @@ type Save = ShownFile['save'];
 
 const contentOf = (state: FileState): FileContent => (state.kind === 'text' ? { version: state.version, text: state.text } : { version: null, text: '' });
 
-/** A person with one file open, programs of the sandbox, and what of either must still be somewhere. */
+/** A user with one file open, programs of the sandbox, and what of either must still be somewhere. */
 class World {
   readonly file: string;
   #shown!: ShownFile;
@@ -34,10 +34,10 @@ class World {
   #inbox: FileDraftEvent[] = [];
   #saves: Promise<unknown>[] = [];
   #count = 0;
-  /** What programs wrote; what was there when a program, or a person who had seen it, put something else into its place. */
+  /** What programs wrote; what was there when a program, or a user who had seen it, replaced it. */
   readonly #programs = new Set<string>();
   readonly #replacedKnowingly = new Set<string>();
-  /** What the person typed last and did not drop by choice. */
+  /** What the user typed last and did not drop by choice. */
   #mine: string | null = null;
 
   constructor(

@@ -18,7 +18,7 @@ interface Name {
 
 export interface OpenDirectoryOptions {
   readonly workspace: string;
-  /** As the person names it. */
+  /** As the user names it. */
   readonly path: string;
   readonly watches: DirectoryWatches;
   readonly ignored: IgnoredByGit;
@@ -28,7 +28,10 @@ export interface OpenDirectoryOptions {
   readonly happened: (event: DirectoryEvent) => void;
 }
 
-/** One directory that a person has open: its names are held, in their order, and read again when the kernel tells of a change. */
+/**
+ * One directory that a user has open: its names are held, in their order, and read again when the kernel reports a
+ * change.
+ */
 export class OpenDirectory {
   readonly #look: Paced;
   #real = '';
@@ -64,12 +67,12 @@ export class OpenDirectory {
     this.#look.ask();
   }
 
-  /** For what the kernel did not tell: looks only at the directory itself. */
+  /** For changes that the kernel did not report: checks only the directory itself. */
   async glance(): Promise<void> {
     if (this.#names !== undefined && this.#seen !== (await directorySignature(this.#real))) this.#look.ask();
   }
 
-  /** The same names, and yet they are to be shown anew. */
+  /** The same names, but they have to be sent again. */
   renew(): void {
     this.#anew = true;
     this.#look.ask();
@@ -104,7 +107,7 @@ export class OpenDirectory {
     } catch {
       this.#names = [];
       this.#gone = true;
-      // It may be there, and the system had no room to look: a glance asks again.
+      // It may exist, and the system had no resources to read it: the next poll reads again.
       this.#seen = '';
     }
     if (this.#closed) return 0;
@@ -121,9 +124,9 @@ export class OpenDirectory {
     const real = await insideWorkspace(workspace, wanted);
     const isAnother = real !== this.#real || !watches.isCurrent(real);
     this.#real = real;
-    // Closed meanwhile: nobody would end the watch.
+    // Closed meanwhile: the watch would leak.
     if (isAnother && !this.#closed) {
-      // Watched before it is read: what changes between the two is told.
+      // Watched before it is read: changes between the two are reported.
       this.#stop?.();
       this.#stop = watches.watch(real, (event) => {
         if (event.renamed && event.name?.endsWith(SAVING_SUFFIX) !== true) this.#look.ask();

@@ -11,7 +11,7 @@ export class Paced {
   #restUntil = 0;
   #closed = false;
 
-  /** @param work answers how long to rest after it at least, in milliseconds; it does not throw. */
+  /** @param work returns the minimum pause after it, in milliseconds; it does not throw. */
   constructor(private readonly work: () => Promise<number>) {}
 
   ask(): void {

@@ -24,9 +24,10 @@ export interface Save {
 export type Saved = { readonly written: string } | { readonly conflict: FileState };
 
 /**
- * Puts a person's text into the place of the version that it was made from, in one step, and in that of no other: then nothing is written, and what is
- * there is the answer. Links stay links, and a file keeps what it has beside its content, other names too (`prepareReplacement`). What a program writes between the look and the step is found afterwards, and put back.
- * Of a file with other names the bytes themselves are written over, some microseconds after the look at them.
+ * Replaces the version that a user's text was made from, in one step. Another version is left unchanged and returned.
+ * Links stay links, and a file keeps what it has beside its content, other names too (`prepareReplacement`). What a
+ * program writes between the check and the step is found afterwards, and put back. Of a file with other names the bytes
+ * themselves are written over, some microseconds after the check.
  * @throws SlipwayError when it cannot be written.
  */
 export async function saveFile(workspace: string, save: Save): Promise<Saved> {
@@ -90,7 +91,7 @@ async function replace(file: string, bytes: Buffer, base: string): Promise<boole
       () => true,
       () => false,
     );
-    // Synchronously: no program of the sandbox gets more than a few microseconds between the last look and the step.
+    // Synchronously: no program of the sandbox gets more than a few microseconds between the last check and the step.
     if ((kept && statSync(file).ino !== statSync(old).ino) || !holds(file, base)) return false;
     replacement.step();
     if (!kept || holds(old, base)) return true;

@@ -13,20 +13,23 @@ const SENT_A_MS = 2_048;
 
 export interface ShownFileOptions {
   readonly workspace: string;
-  /** As the person names it. */
+  /** As the user names it. */
   readonly path: string;
   readonly watches: DirectoryWatches;
   /** Waits its turn among those who change files. */
   readonly turns: OneAtATime;
   readonly changed: (state: FileState) => void;
-  /** The person takes no more at the moment; it is looked at again when `look` is called. */
+  /** The user's connection is full at the moment; it is read again when `look` is called. */
   readonly maySend: () => boolean;
 }
 
-/** One file that a person has open. It is watched by the folders that it and what it leads to are in, so that a file that is replaced, or comes back, is seen too. */
+/**
+ * One file that a user has open. It is watched by the folders that it and what it leads to are in, so that a file that
+ * is replaced, or comes back, is seen too.
+ */
 export class ShownFile {
   readonly #look: Paced;
-  /** What is read and what is saved follow each other: what was told before `written` was there before it. */
+  /** What is read and what is saved follow each other: what was sent before `written` precedes it. */
   readonly #own = new OneAtATime();
   #told = '';
   #folders = '';
@@ -38,7 +41,7 @@ export class ShownFile {
     this.#look = new Paced(() => this.#own.run(() => this.#again()));
   }
 
-  /** What is there now; from here on changes are told. */
+  /** The current state; from here on changes are reported. */
   open(): Promise<FileState> {
     return this.#own.run(() => this.#read());
   }
@@ -57,7 +60,7 @@ export class ShownFile {
     this.#look.ask();
   }
 
-  /** For what the kernel did not tell: looks only at what the file's own record says. */
+  /** For changes that the kernel did not report: checks only the file's own metadata. */
   async glance(): Promise<void> {
     if (this.#seen !== (await this.#signature())) this.#look.ask();
   }
@@ -75,7 +78,7 @@ export class ShownFile {
     try {
       state = await this.#read();
     } catch {
-      // The system had no room to look (too many open files): a glance asks again.
+      // The system had no resources (too many open files): the next poll reads again.
       this.#seen = '';
       return 0;
     }
@@ -85,7 +88,7 @@ export class ShownFile {
   }
 
   async #read(): Promise<FileState> {
-    // Watched before it is read: what changes between the two is told.
+    // Watched before it is read: changes between the two are reported.
     await this.#watch();
     this.#seen = await this.#signature();
     const state = await readFileState(this.options.workspace, this.options.path);
@@ -101,7 +104,7 @@ export class ShownFile {
   async #watch(): Promise<void> {
     const { workspace, path: wanted, watches } = this.options;
     const folders = await foldersOf(workspace, wanted).catch(() => []);
-    // Closed meanwhile: nobody would end the watches.
+    // Closed meanwhile: the watches would leak.
     if (this.#closed) return;
     const names = folders.map(({ folder, name }) => `${folder}\0${name}`).join('\0');
     if (names === this.#folders && folders.every(({ folder }) => watches.isCurrent(folder))) return;

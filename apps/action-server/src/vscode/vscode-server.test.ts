@@ -13,7 +13,10 @@ import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { VscodeServer } from './vscode-server.js';
 
-/** As little of VS Code's server as its starter knows of: it listens where it is told, and shows what it was started with. */
+/**
+ * As little of VS Code's server as its starter knows of: it listens at the given address, and shows what it was started
+ * with.
+ */
 const STAND_IN = `
 const { readFileSync, appendFileSync } = require('node:fs');
 const told = (name) => process.argv[process.argv.indexOf('--' + name) + 1];
@@ -58,7 +61,7 @@ describe('VS Code in the sandbox', () => {
     expect(server.status()).toEqual({ running: false, enabled: true });
     const opening = server.open('127.0.0.1');
     await until('its process is there', () => server.status().running, 20_000);
-    // Who comes now is not sent to a port on which nobody listens.
+    // A new user is not sent to a port without a listener.
     const second = await server.open('127.0.0.1');
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(403);
     const first = await opening;

@@ -30,9 +30,10 @@ export interface VscodeServerOptions {
 }
 
 /**
- * VS Code's own server, where the image has it: one process of the agent's user, started when it is first wanted. Its connection token is made anew with
- * each start and stands in a file that this user alone reads. It ends by itself some minutes after the last window was closed, and with this process. One that a killed
- * process of ours has left behind, and whose token nobody knows any more, is ended by the next start: a file says which it is.
+ * VS Code's own server, where the image has it: one process of the agent's user, started when it is first wanted. Its
+ * connection token is new with each start and stands in a file that this user alone reads. It ends by itself some
+ * minutes after the last window was closed, and with this process. One that a killed process of ours has left behind,
+ * and whose token is lost, is ended by the next start: a file says which it is.
  */
 export class VscodeServer {
   #running: { readonly child: Child; readonly token: string } | undefined;
@@ -55,7 +56,10 @@ export class VscodeServer {
     return { running: this.#running !== undefined, enabled: missing === null, ...(missing === null ? {} : { message: missing }) };
   }
 
-  /** Starts it unless it runs. Never rejects for what the image or the machine lacks: the answer says so. Callers that come together share one start. */
+  /**
+   * Starts it unless it runs. A missing requirement is an answer, not a rejection. Callers that come together share one
+   * start.
+   */
   async open(host: string): Promise<OpenVscodeResponse> {
     const { missing } = this;
     if (missing !== null) return { open: false, reason: missing };
@@ -88,7 +92,7 @@ export class VscodeServer {
     const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
     const told = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
     const still = ['--accept-server-license-terms', '--telemetry-level', 'off', '--enable-remote-auto-shutdown'];
-    // The sandbox is the boundary: what lies in it needs no second trust. And nobody's advertisement.
+    // The sandbox is the boundary: what lies in it needs no second trust. And no advertisement.
     still.push('--disable-workspace-trust', '--disable-getting-started-override');
     await settingsOnce(path.join(data, 'data', 'Machine'));
     const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -165,7 +169,7 @@ async function answers(host: string, port: number, token: string): Promise<boole
   return (await statusOf('')) === 403 && (await statusOf(`?tkn=${token}`)) < 400;
 }
 
-/** Before the first start; from then on they are the person's. */
+/** Before the first start; from then on they are the user's. */
 const FIRST_SETTINGS = {
   'workbench.startupEditor': 'none',
   'chat.disableAIFeatures': true,

@@ -60,7 +60,10 @@ export async function extractUpload(
   }
 }
 
-/** Most of a file, packed and unpacked, that is held whole: an archive may have a hundred thousand of them, and streams for each take longer than all the rest. Bytes. */
+/**
+ * Most of a file, packed and unpacked, that is held whole: an archive may have a hundred thousand of them, and streams
+ * for each take longer than everything else. Bytes.
+ */
 const SMALL = 256 * 1024;
 
 async function unpack(handle: FileHandle, entry: ZipEntry, file: string): Promise<void> {
@@ -105,7 +108,10 @@ function inflated(packed: Buffer, { name, size }: ZipEntry): Buffer {
   }
 }
 
-/** Each place is looked at, links followed, before the first is taken: a link in the folder leads nothing out of the workspace. */
+/**
+ * Each path is checked, links followed, before the first is taken: a link in the folder leads nothing out of the
+ * workspace.
+ */
 async function moveIn(entries: readonly ZipEntry[], files: string, folder: string, workspace: string): Promise<void> {
   const moves: Array<{ from: string; to: string; isFolder: boolean }> = [];
   const parents = new Map<string, string>();

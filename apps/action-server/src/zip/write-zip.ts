@@ -8,9 +8,9 @@ import { type ZipMember, zipDescriptor, zipEnd, zipHeader, zipMember, zipPacked 
 const PIECE = 256 * 1024;
 /** A file of at most this size is packed in one go: a stream for each of a hundred thousand takes most of their time. Bytes. */
 const SMALL = 64 * 1024;
-/** Files that are looked at, and small ones read, ahead of their turn. */
+/** Files that are checked, and small ones read, ahead of their turn. */
 const AHEAD = 16;
-/** What became a link or a pipe since it was looked at is neither followed nor waited for. */
+/** What became a link or a pipe since it was checked is neither followed nor waited for. */
 const NOT_LED_AWAY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**

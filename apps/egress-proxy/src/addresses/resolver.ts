@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 
-/** Every address of a name, of both families. @throws when there is none, or nobody knows. */
+/** Every address of a name, of both families. @throws when there is none, or it is unknown. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** For one question to one server, and how often it is asked again. Milliseconds. */

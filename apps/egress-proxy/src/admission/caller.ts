@@ -20,7 +20,7 @@ export function callerOf(header: string | undefined, remoteAddress: string | und
   return claims;
 }
 
-/** An IPv4 address as such, also where a socket of both families tells it in its mapped form. */
+/** An IPv4 address as such, also where a socket of both families gives it in its mapped form. */
 export function plainAddress(address: string | undefined): string {
   return (address ?? '').replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }

@@ -15,7 +15,8 @@ export function authorityOf(target: string): Destination {
 
 /**
  * Of `GET http://host/path`, with the path as it was written.
- * @throws SlipwayError `egress.refused`: no absolute address, one with a user, or one that is not plain http (https goes through CONNECT, so that nobody reads it here).
+ * @throws SlipwayError `egress.refused`: no absolute address, one with a user, or one that is not plain http (https
+ * goes through CONNECT, so that the proxy cannot read it).
  */
 export function absoluteOf(target: string): Destination & { readonly path: string } {
   const [, authority = '', rest = ''] = /^http:\/\/([^/?#@]+)([/?][^#]*)?$/i.exec(target) ?? [];

@@ -18,7 +18,10 @@ export interface Line {
 /** Longest wait for a host to take a connection. Milliseconds. */
 const CONNECT_MS = 10_000;
 
-/** A connection to one of these addresses, of both families in turn; the name is not looked up again. @throws SlipwayError `egress.unreachable`, also at `signal`. */
+/**
+ * A connection to one of these addresses, of both families in turn; the name is not resolved again. @throws
+ * SlipwayError `egress.unreachable`, also at `signal`.
+ */
 export function connectTo({ host, port }: Destination, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({

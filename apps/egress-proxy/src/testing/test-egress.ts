@@ -34,7 +34,7 @@ export interface Tunnel {
 export class TestEgress {
   /** Addresses by name. */
   readonly names = new Map<string, readonly string[]>();
-  /** Names that were looked up. */
+  /** Names that were resolved. */
   readonly asked: string[] = [];
   readonly credentials = new EgressCredentials(SECRET);
 

@@ -5,11 +5,14 @@ import type { StoredKey } from '../keys/keys.queries.js';
 export interface Claim {
   /** As the caller named it. */
   readonly model: string;
-  /** USD; `null` when nobody knows the price: then only calls and tokens are limited. */
+  /** USD; `null` when the price is unknown: then only calls and tokens are limited. */
   readonly maxCostUsd: number | null;
   /** USD: its prompt and a short answer. What is left of a budget between this and `maxCostUsd` is still of use: the call gets a smaller ceiling. Absent: all or nothing. */
   readonly minCostUsd?: number | null;
-  /** Upper bound of the prompt alone: what is taken of the tokens a minute before the call; the rest is by its usage. Absent: `maxTokens`. */
+  /**
+   * Upper bound of the prompt alone: what counts against the tokens per minute before the call; its usage corrects it
+   * afterwards. Absent: `maxTokens`.
+   */
   readonly promptTokens?: number;
   /** Prompt and longest answer together. */
   readonly maxTokens: number;
@@ -17,7 +20,7 @@ export interface Claim {
 
 /** What a call's row in the ledger must say (`LedgerEntry.holder`, `.accounts`), so that its cost leaves what was held for it in the same commit. */
 export interface Draw {
-  /** The life of this process that held it; `null`: no budget limits the call. */
+  /** Instance id of the process that held it; `null`: no budget limits the call. */
   readonly holder: string | null;
   readonly accounts: readonly number[];
 }
@@ -30,8 +33,8 @@ export interface Admission {
   /** `x-ratelimit-…` of the tightest limits, for the answer; empty where there is none. */
   headers(): Readonly<Record<string, string>>;
   /**
-   * What it came to, once (later ones are ignored): the cost that its ledger entry says, or 0 when no entry is written. Until then the largest cost is held back,
-   * and no longer than its hold lives should this process die. Never throws.
+   * Settles the cost, once (later ones are ignored): the cost of its ledger entry, or 0 when no entry is written. Until
+   * then the largest cost is held back, and at most for its hold time if this process dies. Never throws.
    */
   settle(usage: Usage, costUsd: number): void;
   /** Lets one more attempt of the same call in: as much money as the claim says, beside what is held already. @throws (rejects) as `Admitter.admit`. */

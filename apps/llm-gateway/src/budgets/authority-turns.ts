@@ -16,9 +16,9 @@ export interface AuthorityTurnsOptions {
   readonly whenAway: 'closed' | 'open';
   /** Longest wait for calls under way when they hold all that is left of a budget. Milliseconds. */
   readonly reservedWaitMs: number;
-  /** This life is known to Postgres when it resolves. */
+  /** This instance is registered in Postgres when it resolves. */
   readonly register: () => Promise<void>;
-  /** Postgres has given what this life held to others. */
+  /** Postgres has released what this instance held. */
   readonly lapsed: () => void;
 }
 
@@ -52,11 +52,11 @@ interface Waiting {
 }
 
 /**
- * Turns with the authority, Postgres, one at a time: each gives back, answers recalls, asks for calls and for refills in one commit, and is repeated until it is
- * answered, which changes nothing the second time.
- *
- * A call for which there is no room waits for a round: all others who hold a part are asked to give back what is free. It is refused when there was no room at
- * the start of a round in which nobody had anything loose, even with all that came back in it: at that start everything was spent or reserved.
+ * Turns with the authority, Postgres, one at a time: each gives back, answers recalls, requests calls and refills in
+ * one commit, and is retried until it is answered; a repetition is a no-op. ¶ ¶A call for which there is no room waits
+ * for a round: all others who hold a part are asked to give back what is free. It is refused when there was no room at
+ * the start of a round in which no other replica had anything free, even with all that came back in it: at that start
+ * everything was spent or reserved.
  */
 export class AuthorityTurns {
   /** Recalls can be heard: only then may anything be held loosely. */
@@ -70,7 +70,7 @@ export class AuthorityTurns {
 
   constructor(private readonly options: AuthorityTurnsOptions) {}
 
-  /** @param accounts `null`: those of the key are to be looked at again. @throws (rejects) as `Admitter.admit`. */
+  /** @param accounts `null`: those of the key are to be read again. @throws (rejects) as `Admitter.admit`. */
   ask(key: StoredKey, accounts: readonly number[] | null, want: number, least: number, signal: AbortSignal): Promise<Reservation> {
     if (this.failing !== null || this.closed) return this.withoutAuthority(this.failing);
     return new Promise((resolve, reject) => {
@@ -271,7 +271,7 @@ export class AuthorityTurns {
     if (waited > ROUNDS_MS + this.options.reservedWaitMs) return void this.end(call, reserved(null));
     call.round = { r: answer.r, f: answer.f, t: answer.t, c: answer.c, b: answer.a };
     if (answer.alone === true) {
-      // Nobody else holds anything: what has come free here meanwhile goes with the next turn.
+      // No other replica holds anything: what has come free here meanwhile goes with the next turn.
       call.ready = true;
       return;
     }

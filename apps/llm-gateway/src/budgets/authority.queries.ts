@@ -14,7 +14,7 @@ export interface Round {
   readonly r: number;
   readonly f: number;
   readonly t: number;
-  /** Nobody else could spend by itself at its start. */
+  /** No other replica could spend by itself at its start. */
   readonly c: boolean;
   /** The account that had too little. */
   readonly b: number;

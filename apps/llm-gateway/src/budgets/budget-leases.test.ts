@@ -243,7 +243,7 @@ describe('whatever replicas do and whenever one dies', () => {
               unstored[each.replica] = 0;
             } else {
               const dying = replicas[each.replica] as MoneyReplica;
-              // What its disk has is stored in its next life; the calls that were open die with it.
+              // Its files are stored by its next process; calls under way die with it.
               await stored(dying);
               unstored[each.replica] = 0;
               const holder = open.find(({ at }) => at === each.replica)?.admission.draw.holder;

@@ -21,7 +21,7 @@ export interface BudgetLeasesOptions {
   readonly limitsChanged: (orgId: string) => void;
   /** Whose calls a key makes has changed. */
   readonly keyChanged: (keyId: string) => void;
-  /** A life of this process holds money from now on. Rejecting is as if Postgres were away. */
+  /** This instance holds budgets from now on. Rejecting is as if Postgres were away. */
   readonly began?: (replica: string) => Promise<void>;
 }
 
@@ -29,11 +29,12 @@ const BEAT_MS = 2_000;
 const REAP_EVERY = 15;
 
 /**
- * Money that this process may spend of budgets without asking Postgres, which gives it out: far from a limit a call is let in by memory alone, near one it asks.
- *
- * What a life of this process holds covers what is free here, what its calls have reserved, and what they have spent that is not in the ledger yet; a row of the
- * ledger moves its cost from held to spent in its own commit. A life that is not heard of for `holdSeconds` has lapsed; half that time after its last beat it lets
- * nothing more in by itself, so that calls that end within the other half are still covered. Longer ones settle all the same, by the ledger, and may then overrun.
+ * Money that this process may spend of budgets without asking Postgres, which gives it out: far from a limit a call is
+ * admitted from memory alone, near one by a query. ¶ ¶What an instance of this process holds covers what is free here,
+ * what its calls have reserved, and what they have spent that is not in the ledger yet; a row of the ledger moves its
+ * cost from held to spent in its own commit. An instance without a heartbeat for `holdSeconds` has lapsed; half that
+ * time after its last heartbeat it admits nothing more by itself, so that calls that end within the other half are
+ * still covered. Longer ones settle all the same, by the ledger, and may then overrun.
  */
 export class BudgetLeases {
   private readonly book: LeaseBook;
@@ -68,7 +69,7 @@ export class BudgetLeases {
     );
   }
 
-  /** The life of this process that holds all this. */
+  /** Instance id of the process that holds all this. */
   get replica(): string {
     return this.book.life;
   }

@@ -5,11 +5,11 @@ import type { Claim } from './admission.js';
 
 /** Tokens that no byte of the body stands for: what providers add for tools and roles. */
 const HIDDEN_TOKENS = 4_096;
-/** A picture, however few bytes it has. The largest models look at one in up to 4,784 tokens. */
+/** A picture, however few bytes it has. The largest models count up to 4,784 tokens for one. */
 const IMAGE_TOKENS = 5_000;
-/** What a model reads of which nobody knows it, when it is given a document of unknown length. Tokens. */
+/** Assumed context of an unknown model, for a document of unknown length. Tokens. */
 const LONGEST_PROMPT = 1_048_576;
-/** Longest answer of a model of which nobody knows it. Tokens. */
+/** Assumed longest answer of an unknown model. Tokens. */
 const LONGEST_ANSWER = 131_072;
 /** Limit of an answer for which neither the caller nor the file of models names one; an abort costs this much at most. Tokens. */
 export const DEFAULT_ANSWER = 32_768;
@@ -51,20 +51,22 @@ export interface BoundedCall {
   readonly imageTokens: number | null;
 }
 
-/** What a provider was told: the longest answer of each choice (tokens; `null`: no limit) and the most searches of the web (`null`: none). */
+/**
+ * Limits in the provider's request: the longest answer of each choice (tokens; `null`: no limit) and the most searches
+ * of the web (`null`: none).
+ */
 export interface Granted {
   readonly limit: number | null;
   readonly searches: number | null;
 }
 
 /**
- * What a call can come to at most, and what it has cost at most when nobody said what it did.
- *
- * The prompt has at most a token for each byte of the body (a token of every tokenizer stands for one byte of text or more), `HIDDEN_TOKENS` beside, and as many for each
- * picture as the largest models take; documents may fill the context. It is never more than the context, which the provider refuses. All of it is taken at the dearest price
- * that it may have. The answer is as long as the limit that is written into the request.
- *
- * A provider that may search the web reads the whole once more after each search, with what it found, which may fill the context; it may write it into its cache unasked.
+ * Upper bound of a call's cost, before it and, without counts, after it. ¶ ¶The prompt has at most a token for each
+ * byte of the body (a token of every tokenizer stands for one byte of text or more), `HIDDEN_TOKENS` beside, and as
+ * many for each picture as the largest models take; documents may fill the context. The prompt never exceeds the
+ * context, which the provider refuses. All of it is charged at the highest price that it may have. The answer is as
+ * long as the limit that is written into the request. ¶ ¶A provider that may search the web reads the whole once more
+ * after each search, with what it found, which may fill the context; it may write it into its cache by itself.
  */
 export class CallBound {
   /** Of all that the model reads, after each search again. */
@@ -120,7 +122,8 @@ export class CallBound {
   }
 
   /**
-   * The limit that is written into the request, for each choice: what was granted pays for no more. `null`: none, since nobody knows the price or an answer costs nothing.
+   * The limit that is written into the request, for each choice: the grant pays for no more. `null`: none, since the
+   * price is unknown or an answer is free.
    * @param ceilingUsd `null`: no budget limits the call.
    */
   limitFor(ceilingUsd: number | null): number | null {
@@ -164,9 +167,9 @@ export class CallBound {
   }
 
   /**
-   * What a call has used whose provider ended it well and never counts: a token for each byte of what was asked and of what was heard, which dense scripts and base64 come near
-   * to, at the dearest price. Reasoning that nobody heard is not in it.
-   * @param bytes of UTF-8 that the caller has heard.
+   * Usage of a call that ended well at a provider without counts: a token for each byte of the request and of the
+   * received answer, which dense scripts and base64 come near to, at the highest price. Hidden reasoning is not in it.
+   * @param bytes of UTF-8 that the caller received.
    */
   heard(price: ModelPrice | null, { limit }: Granted, bytes: number): { readonly usage: Usage; readonly costUsd: number } {
     const completionTokens = Math.min(bytes, limit === null ? Number.POSITIVE_INFINITY : limit * this.choices);

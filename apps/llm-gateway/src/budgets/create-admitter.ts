@@ -8,20 +8,23 @@ import { allowsUnpriced } from './limits.queries.js';
 import { UnpricedModels } from './unpriced-models.js';
 
 export interface RunningAdmitter extends Admitter {
-  /** Begins to listen to the other replicas and to say that this one lives. A database or a disk that is away is no error. */
+  /** Starts listening to the other replicas and sending heartbeats. A database or a disk that is away is no error. */
   start(): Promise<void>;
-  /** The life of this process that holds budgets now. */
+  /** Instance id of the process that holds budgets now. */
   replica(): string;
   /** Gives up all that is held, after the last call, when the ledger has been stored. */
   close(): Promise<void>;
 }
 
 export interface AdmitterOptions extends Omit<BudgetLeasesOptions, 'began'> {
-  /** Where this replica remembers its lives, and what stores all that the ledger has of them (answering whether it is all). Absent: what a life that was killed held lapses. */
+  /**
+   * Folder of this replica's instance ids, and what stores their ledger entries (answering whether all are stored).
+   * Absent: what a killed process held lapses.
+   */
   readonly lives?: { readonly directory: string; readonly stored: () => Promise<boolean> } | undefined;
 }
 
-/** Until an earlier life's ledger is stored it is asked again this often. Milliseconds. */
+/** Retry interval until a previous process's ledger is stored. Milliseconds. */
 const STORED_AGAIN_MS = 1_000;
 
 /** Lets calls in by all that limits their key; see `BudgetLeases` and `RateLimits`. */
@@ -44,7 +47,7 @@ export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
   const admitter = new KeyAdmitter(budgets, rates, unpriced);
   let closed = false;
 
-  /** What earlier lives held is free as soon as all that they spent is in the ledger. */
+  /** What previous processes held is released as soon as all that they spent is in the ledger. */
   async function bury(former: readonly string[]): Promise<void> {
     while (!closed) {
       try {

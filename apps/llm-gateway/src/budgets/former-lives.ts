@@ -2,8 +2,8 @@ import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Names of the lives of this process, in the folder of this replica alone: what an earlier one held is free again as soon as its ledger has been stored,
- * and need not lapse. A disk that fails costs no more than that.
+ * Instance ids of this process, in the folder of this replica alone: what a previous one held is released as soon as
+ * its ledger is stored, and need not lapse. A disk that fails costs no more than that.
  */
 export class FormerLives {
   private readonly file: string;

@@ -1,15 +1,15 @@
 import { listen, type PostgresSession, type SqlPool, sessionOf } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 
-/** What replicas and Postgres tell each other. */
+/** Messages between replicas and Postgres. */
 export interface GatewayLineListener {
-  /** Somebody needs what is not used of an account. */
+  /** A replica needs the unused part of an account. */
   recalled(account: number, round: number): void;
   /** Something of an account was given back. */
   freed(account: number): void;
-  /** What limits an organization's keys is to be looked at again. */
+  /** What limits an organization's keys is to be read again. */
   limitsChanged(orgId: string): void;
-  /** A key is to be looked at again. */
+  /** A key is to be read again. */
   keyChanged(keyId: string): void;
   /** The line is there, or not: what was said while it was not is not said again. */
   listening(on: boolean): void;

@@ -18,10 +18,10 @@ export interface Chain {
   readonly until: number;
 }
 
-/** A lease that nobody has used for this long goes back, and after ten times that it is forgotten. Milliseconds. */
+/** A lease unused for this long is returned, and after ten times that it is forgotten. Milliseconds. */
 const IDLE_MS = 60_000;
 
-/** All that one life of this process holds. Says by `work` when there is something to be told to Postgres. */
+/** All that one instance of this process holds. Calls `work` when there is something to send to Postgres. */
 export class LeaseBook {
   life: string = randomUUID();
   /** What comes free, or was recalled: for the next turn. */
@@ -91,13 +91,13 @@ export class LeaseBook {
     this.work();
   }
 
-  /** All that is free goes back: nobody can be heard, or (of one organization) a limit has changed. */
+  /** Returns all that is free: the other replicas are unreachable, or (of one organization) a limit has changed. */
   tightenAll(orgId?: string): void {
     for (const lease of this.leases.values()) if (orgId === undefined || lease.orgId === orgId) this.tighten(lease);
     this.work();
   }
 
-  /** What nobody uses goes back and is forgotten. */
+  /** Returns and forgets unused leases. */
   sweep(now: number): void {
     for (const [account, lease] of this.leases) {
       if (now - lease.usedAt < IDLE_MS) continue;

@@ -7,7 +7,7 @@ const LARGEST_LEASE = 1e12;
 /** After a refill that was not given, the next is asked for this much later: near a limit every turn would ask for one. Milliseconds. */
 const ASKS_AGAIN_MS = 1_000;
 
-/** What one life of this process may spend of an account without asking. Ticks. */
+/** What one instance of this process may spend of an account without asking. Ticks. */
 export class Lease {
   /** Neither reserved by a call nor spent. Below zero when calls came to more than they had reserved. */
   free = 0;
@@ -33,7 +33,7 @@ export class Lease {
     readonly orgId: string,
   ) {}
 
-  /** Something is to be told to Postgres. */
+  /** There is something to send to Postgres. */
   get due(): boolean {
     return this.recall > this.answered || this.returns || (!this.loose && this.free !== 0);
   }
@@ -62,7 +62,10 @@ export class Lease {
     this.returns = !this.loose;
   }
 
-  /** All that is free, and the recall that this answers (0: none): from now on Postgres has it. `null`: there is nothing to tell. */
+  /**
+   * All that is free, and the recall that this answers (0: none): from now on Postgres has it. `null`: there is nothing
+   * to send.
+   */
   giveBack(): { a: number; n: number; s: number } | null {
     const answers = this.recall > this.answered ? this.recall : 0;
     const back = this.loose || this.returns || this.free !== 0 || answers > 0 ? { a: this.account, n: this.free, s: answers } : null;

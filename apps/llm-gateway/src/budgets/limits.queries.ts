@@ -1,7 +1,10 @@
 import type { OrgLimits } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
-/** From now on these limits of an organization and its people hold, by the month, and no others. One commit; repeating it changes nothing. What is not changed is told to nobody. */
+/**
+ * From now on these limits of an organization and its users apply, by the month, and no others. One commit; repeatable.
+ * Unchanged ones are not published.
+ */
 export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLimitUsd, memberLimitUsd, overrides, allowUnpriced }: OrgLimits): Promise<void> {
   const rows = [
     ...(orgLimitUsd === null ? [] : [{ kind: 'org', subject: '', limit: orgLimitUsd }]),

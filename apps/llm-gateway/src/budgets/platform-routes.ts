@@ -44,7 +44,10 @@ const CallsQuery = z.object({
   limit: z.coerce.number().int().min(0).max(MAX_TRACE_SPANS).default(MAX_TRACE_SPANS),
 });
 
-/** What app-server and the worker ask and tell, with the master key: a conversation's calls for its trace, the ledger for the roll-up, what may be spent, and who has nothing left to spend. */
+/**
+ * Routes of app-server and worker, with the master key: a conversation's calls for its trace, the ledger for the
+ * roll-up, limits, and spent budgets.
+ */
 export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock, models }: PlatformRoutesOptions): void {
   const providerOf = (deployment: string): string | null =>
     models.offered.flatMap(({ group }) => group.deployments).find(({ id }) => id === deployment)?.target.provider ?? null;

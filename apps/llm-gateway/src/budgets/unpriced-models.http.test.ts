@@ -41,7 +41,7 @@ describe('a model without a price', () => {
     const key = await test.key(id);
     expect((await ask(key)).status).toBe(200);
     expect((await test.ledger(id, 1))[0]).toMatchObject({ cost_known: false, status: 'ok' });
-    // Nobody knows what it takes: no limit is written.
+    // Its parameters are unknown: no limit is written.
     expect(test.model.requests.at(-1)?.body['max_tokens']).toBeUndefined();
   });
 

@@ -11,7 +11,10 @@ const MAX_ANSWER = 32 * 1024 * 1024;
 /** Of a refusal, this much is read. Bytes. */
 const MAX_REFUSAL = 64 * 1024;
 
-/** Said before any work: nothing is charged. Of all others above 499 nobody knows, and of these below: a model that ran out of time, or failed, in Bedrock's words. */
+/**
+ * Refused before any work: nothing is charged. For all others above 499 it is unknown, and for these below: a model
+ * that ran out of time, or failed, in Bedrock's words.
+ */
 const REFUSED_AT_ONCE: ReadonlySet<number> = new Set([501, 503, 505, 529]);
 const FAILED_AT_WORK: ReadonlySet<number> = new Set([408, 424]);
 

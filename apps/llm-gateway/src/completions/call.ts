@@ -17,7 +17,10 @@ export interface CallSinks {
   readonly ledger: Pick<LedgerWriter, 'add'>;
   readonly openCalls: Pick<OpenCalls, 'begin'>;
   readonly metrics: GatewayMetrics;
-  /** For the one line of a call, which `settle` makes of fields that are no secrets: it is not looked through for any, which takes ten times as long as the line. */
+  /**
+   * For the one line of a call, which `settle` makes of fields that are no secrets: it is not scanned for any, which
+   * takes ten times as long as the line.
+   */
   readonly callLog: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -63,7 +66,7 @@ export class Call {
   private attempts = 0;
   private firstByteMs: number | null = null;
   private settled = false;
-  /** Told when it is over. */
+  /** Called when it is over. */
   onSettled: ((outcome: Outcome) => void) | null = null;
 
   /** @param bound what it can come to; `null`: it costs nothing. */
@@ -82,18 +85,24 @@ export class Call {
     return this.admission.ceilingUsd;
   }
 
-  /** What its budgets grant and the provider is told. */
+  /** Grant of its budgets, written into the provider's request. */
   get granted(): Granted {
     return { limit: this.bound?.limitFor(this.ceilingUsd) ?? null, searches: this.bound?.searchesFor(this.ceilingUsd) ?? null };
   }
 
-  /** What it may have used at most where its provider did not count to the end. @param granted what the provider was told. @param passedTokens what the caller has heard. */
+  /**
+   * What it may have used at most where its provider did not count to the end. @param granted limits in the provider's
+   * request. @param passedTokens what the caller received.
+   */
   worst(granted: Granted, counted: Usage | null, passedTokens: number): Used {
     const { usage, costUsd: cost } = this.bound?.worst(this.price, granted, counted, passedTokens) ?? { usage: counted ?? NO_USAGE, costUsd: 0 };
     return { usage, source: 'estimated', costUsd: cost };
   }
 
-  /** What it has used where its provider ended it well and never counts. @param granted what the provider was told. @param bytes of UTF-8 that the caller has heard. */
+  /**
+   * Usage where it ended well at a provider without counts. @param granted limits in the provider's request. @param
+   * bytes of UTF-8 that the caller received.
+   */
   heard(granted: Granted, bytes: number): Used {
     const { usage, costUsd: cost } = this.bound?.heard(this.price, granted, bytes) ?? { usage: NO_USAGE, costUsd: 0 };
     return { usage, source: 'estimated', costUsd: cost };

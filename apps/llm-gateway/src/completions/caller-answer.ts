@@ -14,13 +14,16 @@ export class CallerAnswer {
     private readonly requestId: string,
     /** Of its limits. */
     private readonly headers: Readonly<Record<string, string>>,
-    /** Sees what is said, where somebody wants it afterwards. */
+    /** Observes the answer, where it is needed afterwards. */
     private readonly capture: Capture | null,
     /** A frame of counts alone is read by a caller of chat only where it has asked for one. */
     private readonly countsWanted = true,
   ) {}
 
-  /** The head of a stream. What it comes to is known at its end only, so the caller is told by what it is counted. @param price `null`: nobody knows. */
+  /**
+   * The head of a stream. Its cost is known at its end only, so the caller gets the price per token. @param price
+   * `null`: unknown.
+   */
   open(contentType: string, price: ModelPrice | null): void {
     this.response.writeHead(200, {
       'x-request-id': this.requestId,
@@ -56,7 +59,10 @@ export class CallerAnswer {
     else sendDialectError(this.response, this.dialect, this.requestId, thrown);
   }
 
-  /** An error after the beginning of a stream: as its last frames, and then the connection breaks, so that nobody takes it for an end. */
+  /**
+   * An error after the beginning of a stream: as its last frames, and then the connection breaks, so that no client
+   * takes it for an end.
+   */
   breakOff(thrown: unknown, answer: Pick<Answer, 'frames'> | null, usage: Usage | null): void {
     if (!this.response.destroyed)
       this.response.write(errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage: this.countsWanted ? usage : null }), () =>

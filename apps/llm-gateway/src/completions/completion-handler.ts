@@ -39,7 +39,7 @@ export interface CompletionHandlerOptions extends CallSinks, DeliveryOptions {
   readonly demoDelayMs: number;
   /** `null`: off. */
   readonly cache: ResponseCache | null;
-  /** `null`: nobody wants it. */
+  /** `null`: not needed. */
   readonly promptLogs: readonly PromptLog[];
   /** From 0 up to, not including, 1. */
   readonly random: () => number;

@@ -15,9 +15,11 @@ const COUNT_MS = 5_000;
 const REFUSED = new Set([400, 413, 422]);
 
 /**
- * Answers how many tokens a request has: by the provider where it counts, else by our own guess, which says so in a header. It is one row of the ledger, whatever its end: at
- * the price that its deployment has for a count, which is 0 unless the file of models says otherwise. What was asked counts for a call, since nobody can know that it was free.
- * @param deployment `null`: the demo model. @throws SlipwayError what the provider says is wrong with the request; `service.unavailable` when the call cannot be written down.
+ * Answers how many tokens a request has: by the provider where it counts, else by our own estimate, marked in a header.
+ * It is one row of the ledger, whatever its end: at the price that its deployment has for a count, which is 0 unless
+ * the file of models says otherwise. A request counts as a call, since it may have been charged.
+ * @param deployment `null`: the demo model. @throws SlipwayError the provider's refusal of the request;
+ * `service.unavailable` when the call cannot be recorded.
  */
 export async function countTokens(
   { dispatchers, shutdown }: { readonly dispatchers: Dispatchers; readonly shutdown: AbortSignal },

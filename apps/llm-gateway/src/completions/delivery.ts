@@ -33,12 +33,13 @@ const LONG_TOKEN = 8;
 const NOTHING_SAID = { usage: null, complete: false, characters: 0, bytes: 0, error: null };
 
 /**
- * Carries one call to deployments, one after the other until one answers, and the answer to the caller.
- *
- * A stream passes through as its dialect says it, at the caller's pace. An answer in one piece is held until it is whole, so that its cost can stand in a header.
- * A failure leads to another deployment as long as nothing of an answer has been sent; while that is possible a stream is held back until it has really begun.
- * After that a failure comes as an error frame, and the connection is broken off, so that no client takes the rest for an end. When the caller goes away the
- * provider's connection is closed at once. Whatever happens, each attempt that may have cost is settled once: by what its provider counted to the end, or else by what was granted.
+ * Sends one call to deployments, one after the other until one answers, and the answer to the caller. ¶ ¶A stream
+ * passes through in its dialect, at the caller's pace. An answer in one piece is held until it is whole, so that its
+ * cost can stand in a header. A failure leads to another deployment as long as nothing of an answer has been sent;
+ * while that is possible a stream is held back until it has really begun. After that a failure comes as an error frame,
+ * and the connection is broken off, so that no client takes it for an end. When the caller goes away the provider's
+ * connection is closed at once. In every case each attempt that may have cost is settled once: by what its provider
+ * counted to the end, or else by what was granted.
  */
 export class Delivery implements AttemptEvents {
   private attempt: Attempt | null = null;
@@ -56,7 +57,7 @@ export class Delivery implements AttemptEvents {
   /** The caller may hear at most so much of a stream, should the provider keep no limit. UTF-16 code units. */
   private maxCharacters = Number.POSITIVE_INFINITY;
   private metered: Usage | null = null;
-  /** What the provider of this attempt was told. */
+  /** Limits in this attempt's request. */
   private granted: Granted = { limit: null, searches: null };
 
   constructor(
@@ -278,7 +279,7 @@ export class Delivery implements AttemptEvents {
     this.maxCharacters = output === 0 ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(((ceilingUsd - prompt) * 1_000_000) / output)) * LONG_TOKEN;
   }
 
-  /** The provider goes on beyond the limit that it was told: all that was granted is spent. */
+  /** The provider goes on beyond its limit: all that was granted is spent. */
   private stopAtCeiling(attempt: Attempt): void {
     const { answer } = attempt;
     const promptTokens = answer.usage?.promptTokens ?? estimateTokens(this.asked.body.length);
@@ -307,7 +308,8 @@ export class Delivery implements AttemptEvents {
     if (this.over) return;
     this.finish();
     const answer = attempt?.answer ?? null;
-    // What the provider itself has ended has passed through, with the error that it said. One that said none, and no answer either, is told of.
+    // What the provider itself has ended has passed through, with its error. A silent end without an answer is
+    // reported.
     if (this.opened && answer?.passesThrough === true && attempt?.ended === true && answer.error !== null) {
       if (attempt.tail !== null) this.pass(attempt.tail);
       this.response.end();

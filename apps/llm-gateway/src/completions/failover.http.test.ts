@@ -25,7 +25,7 @@ const FAULTS: Readonly<Record<string, ModelFault>> = {
   'bad-request': { fault: 'status', status: 400, message: 'bad tool schema' },
 };
 
-/** After these faults nobody knows whether the provider had worked. */
+/** After these faults it is unknown whether the provider had worked. */
 const MAY_HAVE_COST: ReadonlySet<string> = new Set(['hang', 'cut', 'server-error', 'bad-frames']);
 
 let test: TestGateway;

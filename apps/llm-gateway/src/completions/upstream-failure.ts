@@ -4,10 +4,10 @@ import type { Target } from '../dialects/exchange.js';
 import { providerOf } from '../dialects/providers/providers.js';
 import type { Refusal } from '../dialects/providers/refusal.js';
 
-/** What looks like a key in a provider's own words. */
+/** Patterns of keys in a provider's own words. */
 const KEY_LIKE = /\b(sk|pk|key|gsk|xai|AIza|slp)[-_][A-Za-z0-9_*.-]{6,}/g;
 
-/** A provider's refusal in our codes. Its own words go with it, without anything that is or looks like a key. */
+/** A provider's refusal in our codes. Its own words go with it, without anything that is or resembles a key. */
 export function refusalOf({ provider, apiKey }: Pick<Target, 'provider' | 'apiKey'>, refusal: Refusal): SlipwayError {
   const plain = providerOf(provider).refusal?.(refusal) ?? null;
   const status = plain?.status ?? refusal.status;

@@ -15,7 +15,7 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** Characters or bytes of text a token, where nobody has counted: OpenAI's own rule of thumb for English. */
+/** Characters or bytes of text a token, without a count: OpenAI's own rule of thumb for English. */
 export const CHARACTERS_PER_TOKEN = 4;
 /** What an `integer` column holds. */
 export const MAX_TOKENS = 2_147_483_647;

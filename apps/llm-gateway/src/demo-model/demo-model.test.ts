@@ -72,7 +72,7 @@ async function runTool(cwd: string, name: string, args: Record<string, string | 
 interface Run {
   readonly messages: Message[];
   readonly turns: number;
-  /** What the person reads at the end. */
+  /** What the user reads at the end. */
   readonly last: string;
 }
 

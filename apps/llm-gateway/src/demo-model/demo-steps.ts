@@ -76,7 +76,7 @@ export function readCheck(output: string): CheckResult | null {
   return { exitCode: Number(exitCode), holds: exitCode === '0', status: (sections.get('status') ?? []).join('\n') };
 }
 
-/** What the file gets: the person's own words, and what the shell answered. */
+/** What the file gets: the user's own words, and what the shell answered. */
 export function entryText(number: number, prompt: string, look: LookResult): string {
   const words = prompt.slice(0, 600).split('\n').slice(0, 12);
   const cut = prompt.length > 600 || prompt.split('\n').length > 12;

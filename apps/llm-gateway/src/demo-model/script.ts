@@ -24,7 +24,7 @@ export function demoTurn(transcript: Transcript): DemoTurn {
 
 const PLAN = ['Look around in the working directory', `Write what was seen into ${FILE_NAME}`, 'Check that the file holds it'];
 
-/** Plan, look, write, check, plan done, finish; without a task_tracker the two plans are left out. */
+/** Plan, read, write, check, plan done, finish; without a task_tracker the two plans are left out. */
 function taskTurn(transcript: Transcript): DemoTurn {
   const { rounds, tools, prompt } = transcript;
   const planned = tools.has('task_tracker');

@@ -1,4 +1,4 @@
-/** One call of a tool since the last message of the person, with what it answered. */
+/** One call of a tool since the last message of the user, with what it answered. */
 export interface Round {
   readonly tool: string;
   /** `null` when there is no answer in the messages. */
@@ -9,9 +9,9 @@ export interface Round {
 export interface Transcript {
   /** From the system prompt; `null` when it names none. */
   readonly workingDirectory: string | null;
-  /** Every message of the person since the last answer, as one text. */
+  /** Every message of the user since the last answer, as one text. */
   readonly prompt: string;
-  /** The person had a finished answer before this message. */
+  /** The user had a finished answer before this message. */
   readonly followUp: boolean;
   readonly rounds: readonly Round[];
   readonly tools: ReadonlySet<string>;

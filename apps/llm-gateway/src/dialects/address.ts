@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.js';
 import type { Asked, Exchange, Target } from './exchange.js';
 
-/** Where a call goes and how it is let in there. `spoken` is the dialect of the call as it is sent. */
+/** Target of a call and its authentication. `spoken` is the dialect of the call as it is sent. */
 export type Address = (spoken: Dialect, asked: Asked, target: Target) => Pick<Exchange, 'origin' | 'path' | 'headers'>;
 
 const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages', embeddings: '/embeddings' };
@@ -60,7 +60,10 @@ function betasOf(header: string, { contextWindow }: Pick<Target, 'contextWindow'
   return kept.length === betas.length ? header : kept.join(',');
 }
 
-/** Any server that has OpenAI's paths. Those that speak messages too (LiteLLM, vLLM, DeepSeek) look for the key in one header or the other. */
+/**
+ * Any server that has OpenAI's paths. Those that speak messages too (LiteLLM, vLLM, DeepSeek) expect the key in one
+ * header or the other.
+ */
 export const openAiAddress: Address = (spoken, asked, target) => ({
   ...below(target.baseUrl, PATHS[spoken]),
   headers: {

@@ -32,8 +32,8 @@ export interface Allowance {
 const STANDARD_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only']);
 
 /**
- * Takes out of a request what nobody here knows, and refuses what would cost more than tokens at the price, keep something at the provider, or be run by it.
- * A body without anything of the kind is handed back as it is.
+ * Removes unknown fields from a request, and refuses what would cost more than tokens at the price, keep something at
+ * the provider, or be run by it. Any other body is returned unchanged.
  * @throws SlipwayError `model.not-offered` or `model.media-by-url` with the path of the field.
  */
 export function admitRequest(body: Buffer, dialect: Dialect, fields: RoutingFields, allowance: Allowance): AdmittedRequest {
@@ -70,7 +70,9 @@ export function admitRequest(body: Buffer, dialect: Dialect, fields: RoutingFiel
   return { body: rest, fields: readRoutingFields(rest, dialect), attachments, search, dropped };
 }
 
-/** Without the searches that this dialect is let have, and with those of a namespace's tools, which are read for it alone. */
+/**
+ * Without the searches that this dialect may have, and with those of a namespace's tools, which are read for it alone.
+ */
 function otherToolTypes(body: Buffer, { at, toolTypes }: RoutingFields, searches: Dialect | null): readonly string[] {
   const own = searches === null ? toolTypes : toolTypes.filter((type) => !isSearch(searches, type));
   const place = toolTypes.includes(NAMESPACE) ? at.get('tools') : undefined;
@@ -112,7 +114,7 @@ function withoutTools(body: Buffer, { at }: RoutingFields, isOut: (type: string)
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('{'), Buffer.from(','), Buffer.from('}')];
 
-/** Fields whose value must be looked at. */
+/** Fields whose value must be checked. */
 const CHECKED: Readonly<Record<Dialect, ReadonlySet<string>>> = {
   chat: checkedOf('chat'),
   responses: checkedOf('responses'),

@@ -33,7 +33,7 @@ interface Found {
   fetched: Attachments['fetched'];
 }
 
-/** Looks through every part of every message. For bodies that may hold attachments: reading them whole costs milliseconds. */
+/** Visits every part of every message. For bodies that may hold attachments: reading them whole costs milliseconds. */
 export function attachmentsOf(body: Buffer, dialect: Dialect): Attachments {
   const request = parseObject(body.toString('utf8'));
   if (request === null || dialect === 'embeddings') return NO_ATTACHMENTS;

@@ -85,7 +85,7 @@ export class ChatAnswerReader extends FrameReader {
 
   private start(frame: JsonObject): void {
     const { choices } = frame;
-    // Azure tells first what its filters found in the prompt, of an answer that has no name yet.
+    // Azure sends its filters' findings about the prompt first, of an answer that has no name yet.
     if (this.started || !Array.isArray(choices) || (choices.length === 0 && !textOf(frame['id']))) return;
     this.started = true;
     this.id = textOf(frame['id']) ?? '';

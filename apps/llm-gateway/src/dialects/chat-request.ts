@@ -277,7 +277,7 @@ function userMessages(parts: readonly Part[], additions: boolean): JsonObject[] 
   return messages;
 }
 
-/** Texts of a person stay apart. */
+/** Texts of a user stay separate. */
 function userContent(parts: readonly Part[], additions: boolean): string | JsonObject[] {
   const only = parts.length === 1 ? parts[0] : undefined;
   if (only !== undefined) return contentOf(parts, additions, '');

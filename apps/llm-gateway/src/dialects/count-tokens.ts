@@ -6,10 +6,10 @@ import { listOf, objectOf, parseObject } from './json.js';
 import { openExchange } from './open-exchange.js';
 import { providerOf } from './providers/providers.js';
 
-/** Tokens of an image or a document whose size nobody here can tell: what Anthropic says of a picture of a megapixel. */
+/** Tokens of an image or a document of unknown size: Anthropic's figure for a picture of a megapixel. */
 const ATTACHMENT_TOKENS = 1_600;
 
-/** Tells a client that nobody has counted. */
+/** Marks an estimate for the client. */
 const ESTIMATED_HEADER = 'x-slipway-estimated';
 
 /** A call of `count_tokens` for a target that counts by itself; `null` for one that does not: then `estimateCount` answers. The answer has no usage. */

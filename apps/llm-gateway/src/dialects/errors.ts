@@ -28,7 +28,10 @@ function anthropicType(status: number): string {
   return status >= 500 ? 'api_error' : 'invalid_request_error';
 }
 
-/** What clients of Responses (Codex) look for in a response that failed: whether to try again, and whether to make the conversation shorter. */
+/**
+ * What clients of Responses (Codex) read in a response that failed: whether to try again, and whether to make the
+ * conversation shorter.
+ */
 function responsesCode(code: ErrorCode): string {
   if (code === 'budget.exhausted' || code === 'agent.budget-limit' || code === 'model.quota') return 'insufficient_quota';
   if (code === 'model.context-exceeded') return 'context_length_exceeded';

@@ -1,6 +1,6 @@
 /**
- * Longest line of an event stream that is looked into. Bytes; a longer one is skipped to its end and no more than this is ever held.
- * The last frame of Responses repeats the whole answer with the instructions and tools of the request.
+ * Longest line of an event stream that is parsed. Bytes; a longer one is skipped to its end and no more than this is
+ * ever held. The last frame of Responses repeats the whole answer with the instructions and tools of the request.
  */
 export const MAX_LINE = 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;
@@ -67,7 +67,7 @@ export class EventLines {
   }
 
   private line(bytes: Buffer, start: number, end: number): void {
-    // "data:" and at least a brace; `d` and the colon tell it from all other fields.
+    // "data:" and at least a brace; `d` and the colon distinguish it from all other fields.
     if (end - start < 6 || bytes[start] !== 0x64 || bytes[start + 4] !== 0x3a) return;
     if (end - start > MAX_LINE) this.onTooLong();
     else this.onData(bytes.subarray(start + 5, end));

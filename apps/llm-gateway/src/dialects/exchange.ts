@@ -32,14 +32,17 @@ export interface Target {
 export interface Asked {
   readonly dialect: Dialect;
   readonly body: Buffer;
-  /** What was found in the body by one pass over its bytes, for this dialect: nobody looks for it again. */
+  /** What was found in the body by one pass over its bytes, for this dialect: it is not searched again. */
   readonly fields: RoutingFields;
   readonly stream: boolean;
   /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Headers of the call's trace. */
   readonly trace: Readonly<Record<string, string>>;
-  /** Longest answer of each choice that the provider is told, whatever the body says. Tokens; absent or `null`: as the body says. */
+  /**
+   * Longest answer of each choice in the provider's request, overriding the body. Tokens; absent or `null`: as the body
+   * says.
+   */
   readonly limit?: number | null;
   /** Most searches of the provider's own tool, where the request offers it. Absent or `null`: it does not. */
   readonly searches?: number | null;
@@ -47,7 +50,8 @@ export interface Asked {
 
 /**
  * The same call for one target.
- * @throws SlipwayError `request.invalid` for what the target's dialect cannot say, with the field's name; nothing has been sent then.
+ * @throws SlipwayError `request.invalid` for what the target's dialect cannot express, with the field's name; nothing
+ * has been sent then.
  */
 export type OpenExchange = (asked: Asked, target: Target) => Exchange;
 
@@ -60,11 +64,15 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-/** Reads one answer of the provider and says it in the caller's dialect. One object an attempt. Nothing in it throws for what a provider sent, but `whole`. */
+/**
+ * Translates one answer of the provider into the caller's dialect. One object an attempt. Nothing in it throws for what
+ * a provider sent, but `whole`.
+ */
 export interface Answer {
   /**
-   * What the caller gets for these bytes of a stream; `null` when there is nothing to say yet. When dialects are equal it is the very same buffer if a frame ends
-   * at its end, and else the same bytes as far as frames are whole: whatever is said next, as an error, can then be read.
+   * What the caller gets for these bytes of a stream; `null` when there is nothing to send yet. When dialects are equal
+   * it is the very same buffer if a frame ends at its end, and else the same bytes as far as frames are whole: what
+   * follows, such as an error, can then be parsed.
    */
   push(chunk: Buffer): Buffer | null;
   /** The stream of the provider has ended: what is still to be said. */

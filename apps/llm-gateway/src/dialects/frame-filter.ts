@@ -1,8 +1,8 @@
 import { listOf, objectOf, parseObject } from './json.js';
 
 /**
- * Takes frames out of a stream that passes through: what is no JSON, which clients throw at, and a frame of counts that the caller has not asked for, which has no
- * choice to read. A frame is looked at whole: one over several lines is one.
+ * Takes frames out of a stream that passes through: what is no JSON, which clients throw at, and a frame of counts that
+ * the caller has not asked for, which has no choice to read. A frame is checked whole: one over several lines is one.
  * @param frames whole frames, as bytes of UTF-8.
  */
 export function withoutUnwanted(frames: Buffer, countsWanted: boolean): Buffer | null {
@@ -21,7 +21,7 @@ export function isUnwanted(data: string, countsWanted: boolean): boolean {
   return isGarbage(data) || (!countsWanted && countsAlone(data));
 }
 
-/** A look at the braces: a frame is not parsed for it. */
+/** A check of the braces: a frame is not parsed for it. */
 export function isGarbage(data: string): boolean {
   return data !== '' && data !== '[DONE]' && !(data.startsWith('{') && data.endsWith('}'));
 }

@@ -8,7 +8,7 @@ interface Said {
   bytes: number;
 }
 
-/** What a look at the bytes of one frame shows, without reading it as JSON. */
+/** Findings of a scan of one frame's bytes, without reading it as JSON. */
 export interface FrameScan extends Readonly<Said> {
   /** It belongs to an answer. */
   readonly answers: boolean;
@@ -17,8 +17,9 @@ export interface FrameScan extends Readonly<Said> {
 }
 
 /**
- * The frame's bytes as Latin-1, so that a position is a byte. A quote inside of a string of JSON has a backslash before it, so that what is looked for with
- * the quote behind it is never found in the middle of a text. Names are looked for without the quote before them: a search that begins with what is everywhere is slow.
+ * The frame's bytes as Latin-1, so that a position is a byte. A quote inside of a string of JSON has a backslash before
+ * it, so that a search with the quote behind it never matches in the middle of a text. Names are searched without the
+ * quote before them: a search that begins with a frequent byte is slow.
  */
 export function scanFrame(dialect: Dialect, frame: string): FrameScan {
   const said: Said = { characters: 0, bytes: 0 };

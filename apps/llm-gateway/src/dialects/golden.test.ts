@@ -30,7 +30,7 @@ const request = (name: string, caller: Spoken, stream: boolean): object => ({
 /** What was said, whatever it was cut into and is called by. */
 const meaning = (answer: Assembled): unknown => ({
   parts: answer.parts.map((part) => ({ ...part, id: '' })),
-  // Only messages tells which part of the cache is for an hour.
+  // Only messages says which part of the cache is for an hour.
   usage: answer.usage === null ? null : { ...answer.usage, cacheWriteHourTokens: 0 },
   reason: answer.reason,
   stopSequence: answer.stopSequence,
@@ -55,7 +55,7 @@ describe('what a caller of one dialect gets from a provider of another', () => {
     it(`is what is written in golden/${name}`, () => {
       const cells: Record<string, Cell> = {};
       for (const caller of SPOKEN) for (const spoken of SPOKEN) if (caller !== spoken) cells[`${caller} from ${spoken}`] = cell(name, caller, spoken);
-      // The way to write them anew, to be read before they are committed.
+      // The way to rewrite them, to be read before they are committed.
       if (process.env['WRITE_GOLDEN'] === 'yes') writeFileSync(new URL(`${name}/cells.json`, FOLDER), `${JSON.stringify(cells, null, 2)}\n`);
       expect(cells).toEqual(object(name, 'cells.json'));
     });
@@ -127,7 +127,7 @@ describe('what a caller of one dialect gets from a provider of another', () => {
       const turns = SPOKEN.map((dialect) => withSignaturesOf(readRequest(dialect, file(name, `request.${dialect}.json`)), 'anthropic'));
       const common = turns.map(({ system, turns: all, tools, maxOutputTokens, user }) => ({
         system,
-        // Only messages can say that a tool failed, and chat puts the person's next words apart.
+        // Only messages can mark a failed tool, and chat separates the user's next message.
         turns: JSON.stringify(all.flatMap(({ parts }) => parts)).replaceAll('"isError":true', '"isError":false'),
         tools: tools.map(({ name: tool, description, parameters }) => ({ tool, description, parameters })),
         maxOutputTokens,
@@ -139,7 +139,7 @@ describe('what a caller of one dialect gets from a provider of another', () => {
   });
 });
 
-/** Without what not every dialect has: messages knows no refusal of its own, and signatures carry their origin. */
+/** Without what not every dialect has: messages has no refusal of its own, and signatures carry their origin. */
 function sayable(answer: Assembled): unknown {
   const bare = (signature: string): string => signature.replace(/^@slipway\.[a-z]+\./, '');
   return meaning({

@@ -21,9 +21,9 @@ export interface Scan {
   readonly members: readonly Member[];
   /** The first position inside of the object. */
   readonly inside: number;
-  /** A short text has an ASCII character written as `\u00…`: what is looked for by its bytes may be there all the same. */
+  /** A short text has an ASCII character written as `\u00…`: a byte search may miss it. */
   readonly escaped: boolean;
-  /** A value that somebody hears of has a member whose name ends with `_url`. */
+  /** A value that is reported has a member whose name ends with `_url`. */
   readonly addressed: boolean;
 }
 
@@ -43,9 +43,9 @@ const SHORT = 48;
 const ESCAPED_NAME = 256;
 
 /**
- * One pass over the bytes of a JSON object, without building it: depth costs no stack, size no memory. Nested values are skipped by their brackets only; whether they are
- * valid JSON is the provider's to say.
- * @param visitorOf who hears of the types in a member's value; `null`: nobody.
+ * One pass over the bytes of a JSON object, without building it: depth costs no stack, size no memory. Nested values
+ * are skipped by their brackets only; whether they are valid JSON is checked by the provider.
+ * @param visitorOf receives the types in a member's value; `null`: none.
  * @throws SlipwayError `request.not-json`; `request.invalid` for a name that an object at any depth has twice.
  */
 export function scanObject(body: Buffer, visitorOf: (name: string | null) => TypeVisitor | null): Scan {

@@ -1,6 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
 
-/** An object of JSON whose members nobody has checked. */
+/** An object of JSON with unchecked members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** `null` for what is no object. */

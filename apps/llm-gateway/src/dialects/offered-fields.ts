@@ -31,8 +31,8 @@ const fields = (names: readonly string[], rules: Readonly<Record<string, Rule>>)
   new Map([...names.map((name) => [name, pass] as const), ...Object.entries(rules)]);
 
 /**
- * Fields of a request by dialect, each with the rule for its value. A field that is not here is taken out of a request before it is sent: nobody knows what it costs, or
- * what it keeps where. `LLM_MODELS_FILE` may add fields to a model.
+ * Fields of a request by dialect, each with the rule for its value. A field that is not here is removed from a request
+ * before it is sent: its cost and storage are unknown. `LLM_MODELS_FILE` may add fields to a model.
  */
 export const OFFERED: Readonly<Record<Dialect, ReadonlyMap<string, Rule>>> = {
   chat: fields(

@@ -9,8 +9,8 @@ const filled = (value: unknown): boolean => listOf(value).length > 0;
 const ELSEWHERE = 'this model is reached in another API, which has nothing of the kind; leave it out, or choose a model whose provider takes this API';
 
 /**
- * What would change the answer, and cannot be said in another dialect. All other fields that a dialect has alone are requests (a seed, a cache key, how verbose)
- * and are left out.
+ * What would change the answer, and cannot be expressed in another dialect. All other fields that a dialect has alone
+ * are requests (a seed, a cache key, how verbose) and are left out.
  */
 const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {
   chat: [
@@ -40,7 +40,7 @@ const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {
   embeddings: [],
 };
 
-/** @throws SlipwayError `request.invalid` with the field that the target cannot be told. */
+/** @throws SlipwayError `request.invalid` with the field that the target does not have. */
 export function refuseWhatIsOfOneDialect(request: TurnsRequest): void {
   for (const [field, matters, sentence] of REFUSED[request.source]) if (matters(request.extras[field])) throw invalid(field, sentence);
 }

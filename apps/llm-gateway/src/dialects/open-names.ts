@@ -1,6 +1,8 @@
 import { SlipwayError } from '@slipway/errors';
 
-/** Objects with more names than this look them up in a set; below, comparing bytes is cheaper than making texts of them. */
+/**
+ * Objects with more names than this are searched in a set; below, comparing bytes is cheaper than making texts of them.
+ */
 const FEW = 12;
 /** Most names of objects that are open at the same place. No API has a request that comes near; it bounds memory and, with `FEW`, time. */
 const MAX_OPEN = 20_000;

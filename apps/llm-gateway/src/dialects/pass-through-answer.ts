@@ -14,7 +14,10 @@ import { WholeFrames } from './whole-frames.js';
 /** Where each dialect has the answer itself. */
 const CONTENT: Readonly<Record<Dialect, string>> = { chat: 'choices', responses: 'output', messages: 'content', embeddings: 'data' };
 
-/** An answer that the caller gets byte for byte, in whole frames. It is read beside, and nothing in it can fail the call; frames that tell nothing are not even parsed. */
+/**
+ * An answer that the caller gets byte for byte, in whole frames. It is parsed on the side, and nothing in it can fail
+ * the call; irrelevant frames are not even parsed.
+ */
 export class PassThroughAnswer implements Answer {
   readonly contentType: string;
   readonly passesThrough = true;
@@ -26,7 +29,7 @@ export class PassThroughAnswer implements Answer {
   begun = false;
   complete = false;
   error: ProviderError | null = null;
-  /** A frame was too long to be looked into: it may have been the last. */
+  /** A frame was too long to be parsed: it may have been the last. */
   private unread = false;
   /** Frames to be taken out that have been seen and may not have been handed on yet. */
   private unwanted = false;
@@ -86,7 +89,7 @@ export class PassThroughAnswer implements Answer {
     return body;
   }
 
-  /** Nearly all that passes is handed on as it is: from the first unwanted frame on each piece is looked through. */
+  /** Nearly all that passes is handed on as it is: from the first unwanted frame on each piece is scanned. */
   private passed(frames: Buffer | null): Buffer | null {
     return frames === null || !this.unwanted ? frames : withoutUnwanted(frames, this.countsWanted);
   }

@@ -171,8 +171,8 @@ function withUsage(options: string): Buffer | null {
 }
 
 /**
- * The body without the reasoning that providers of other dialects signed, in a conversation that goes on with another model: its provider would refuse it. All
- * other bodies are handed back as they are, after one look for the mark.
+ * The body without the reasoning that providers of other dialects signed, in a conversation that goes on with another
+ * model: its provider would refuse it. All other bodies are handed back as they are, after one search for the mark.
  */
 export function withoutForeignReasoning(body: Buffer, dialect: Dialect): Buffer {
   if (!mayHoldForeignSignatures(body)) return body;

@@ -35,7 +35,7 @@ const source = fc.oneof(
   fc.record({ kind: fc.constant('url' as const), url: fc.webUrl() }),
 );
 
-/** What a dialect can say, in the form in which it is said here. */
+/** What a dialect can express, in our form. */
 function requests(dialect: Spoken): fc.Arbitrary<TurnsRequest> {
   const marks = dialect === 'responses' ? [undefined] : [undefined, { ttl: null }, { ttl: '1h' as const }];
   const marked = <T extends object>(part: fc.Arbitrary<T>): fc.Arbitrary<T & { cache?: CacheMark }> =>

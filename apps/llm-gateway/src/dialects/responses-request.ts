@@ -22,7 +22,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'service_tier',
   'stream',
 ]);
-/** Marks what Anthropic shows to nobody where Responses has one place for both. */
+/** Marks what Anthropic hides where Responses has one place for both. */
 export const REDACTED = '@slipway.redacted.';
 
 /** @throws SlipwayError `request.invalid` with the path of what is not understood. */
@@ -221,7 +221,7 @@ export function responsesTool(tool: Tool): JsonObject {
   return {
     type: 'function',
     ...said({ name: tool.name, description: tool.description, parameters: tool.parameters }),
-    // Responses takes a schema for strict unless it is told.
+    // Responses treats a schema as strict by default.
     strict: tool.strict ?? false,
   };
 }

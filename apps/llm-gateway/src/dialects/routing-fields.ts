@@ -5,7 +5,7 @@ import { MAY_ATTACH, OFFERED } from './offered-fields.js';
 
 export type { Span } from './json-scan.js';
 
-/** What the gateway must know of a request. The rest of the body is not looked at and goes to the provider byte for byte. */
+/** What the gateway must know of a request. The remaining body is not parsed and goes to the provider byte for byte. */
 export interface RoutingFields {
   readonly model: string;
   /** Where the model's name stands, with its quotes: a deployment may know the model by another. */
@@ -44,7 +44,7 @@ const ASKED: Readonly<Record<Dialect, { readonly name: string; readonly list: bo
   responses: { name: 'input', list: false },
   embeddings: { name: 'input', list: false },
 };
-/** Fields whose parts are looked through for what is attached. */
+/** Fields whose parts are searched for attachments. */
 const CARRIERS: ReadonlySet<string> = new Set(['messages', 'input', 'system']);
 /** Longest name of a type that is of interest. Bytes. */
 const MAX_TYPE = 64;
@@ -136,8 +136,8 @@ function typeText(body: Buffer, start: number, end: number): string {
 }
 
 /**
- * The larger one where a body names two limits: what a call can cost at most must not be told too small.
- * A limit of 0 is refused but in Anthropic's dialect, where it fills a cache: some servers of OpenAI's read it as no limit.
+ * The larger one where a body names two limits: what a call can cost at most must not be set too small. A limit of 0 is
+ * refused but in Anthropic's dialect, where it fills a cache: some servers of OpenAI's read it as no limit.
  */
 function longest(value: (name: string) => unknown, dialect: Dialect): number | null {
   const least = dialect === 'messages' ? 0 : 1;

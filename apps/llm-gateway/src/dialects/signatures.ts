@@ -4,7 +4,7 @@ import type { AnswerEvent, Part, TurnsRequest } from './turns.js';
 /** Who can verify a signature. Bedrock's Claude takes Anthropic's. */
 export type SignatureOrigin = 'anthropic' | 'openai' | 'gemini';
 
-/** Begins with what is rare in a text, so that a look for it costs little. */
+/** Begins with what is rare in a text, so that a search for it costs little. */
 const TAG = '@slipway.';
 const TAG_BYTES = Buffer.from(TAG);
 /** Whose signatures a caller of this dialect gets as they are, as from the provider itself. Chat's are LiteLLM's `thinking_blocks`. */
@@ -16,7 +16,7 @@ export function isForeign(signature: unknown): boolean {
   return typeof signature === 'string' && signature.startsWith(TAG);
 }
 
-/** Signatures of another origin than the dialect's own, as a cheap look at a whole body finds them. */
+/** Signatures of another origin than the dialect's own, as found by a cheap scan of a whole body. */
 export function mayHoldForeignSignatures(body: Buffer): boolean {
   return body.includes(TAG_BYTES);
 }
@@ -53,7 +53,7 @@ export function withSignaturesOf(request: TurnsRequest, origin: SignatureOrigin)
     }
     if (part.kind === 'tool-call' && part.signature !== undefined) {
       const { signature: _, ...call } = part;
-      // Only Gemini signs calls, and tells so to nobody but its own callers.
+      // Only Gemini signs calls, and shows it only to its own callers.
       const signature = TAGGED.test(part.signature) ? own(part.signature) : origin === 'gemini' ? part.signature : null;
       return [signature === null ? call : { ...call, signature }];
     }

@@ -14,7 +14,7 @@ export interface Traits {
   readonly sampling: boolean;
   /** It gives its reasoning encrypted, to be sent back. Responses only. */
   readonly encryptedReasoning: boolean;
-  /** It keeps answers of chat unless it is told not to. */
+  /** It keeps answers of chat unless asked not to. */
   readonly storesChat: boolean;
   /** Tokens, for a dialect that demands a limit. */
   readonly maxOutputTokens: number;

@@ -19,7 +19,10 @@ export interface Translation {
   readonly streams: RegExp;
 }
 
-/** An answer that is read in the provider's dialect and said in the caller's. An error of the provider is kept, and not said: its words are for the gateway to weigh. */
+/**
+ * Translates an answer from the provider's dialect into the caller's. An error of the provider is kept, not sent: the
+ * gateway decides on it.
+ */
 export class TranslatedAnswer implements Answer {
   readonly contentType: string;
   readonly passesThrough = false;

@@ -15,7 +15,7 @@ import type { SignatureOrigin } from './signatures.js';
 import type { Traits } from './traits.js';
 import type { AnswerReader, AnswerWriter, TurnsRequest } from './turns.js';
 
-/** The dialects that can be said in one another. */
+/** The dialects that can be translated into one another. */
 export type Spoken = Exclude<Dialect, 'embeddings'>;
 
 interface Translator {
@@ -52,8 +52,8 @@ export const TRANSLATORS: Readonly<Record<Spoken, Translator>> = {
 };
 
 /**
- * What a caller of this dialect asks, for a provider of another.
- * @throws SlipwayError `request.not-json`; `request.invalid` with the path of what is not understood, or cannot be said elsewhere.
+ * Translates a request of this dialect for a provider of another.
+ * @throws SlipwayError `request.not-json`; `request.invalid` with the path of what is unknown, or has no equivalent.
  */
 export function readRequest(dialect: Spoken, body: Buffer): TurnsRequest {
   let value: unknown;

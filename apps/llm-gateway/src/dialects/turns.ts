@@ -2,8 +2,9 @@ import type { Usage } from '../completions/usage.js';
 import type { Dialect } from './dialect.js';
 
 /**
- * What the dialects say in common. A request is read into this form from the caller's dialect and written from it in the provider's; an answer comes back
- * as `AnswerEvent`s. What one dialect alone can say is in `extras` and goes no further than that dialect.
+ * Common form of the dialects. A request is read into this form from the caller's dialect and written from it in the
+ * provider's; an answer comes back as `AnswerEvent`s. What only one dialect can express is in `extras` and stays in
+ * that dialect.
  */
 
 /** A request for a model. */
@@ -28,7 +29,7 @@ export interface TurnsRequest {
   readonly stop: readonly string[];
   readonly reasoning: Reasoning | null;
   readonly responseFormat: ResponseFormat | null;
-  /** The caller's name for the person behind the request. */
+  /** The caller's name for the user behind the request. */
   readonly user: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   /** As the source says it (`auto`, `default`, `flex`, `priority`; Messages' `standard_only` is `default`). */
@@ -60,7 +61,7 @@ export interface TextPart {
 export interface ImagePart {
   readonly kind: 'image';
   readonly source: Base64Source | UrlSource;
-  /** How closely it is to be looked at: OpenAI's word (`low`, `high`, `auto`). */
+  /** Detail of the image: OpenAI's values (`low`, `high`, `auto`). */
   readonly detail?: string;
   readonly cache?: CacheMark;
 }
@@ -94,7 +95,7 @@ export interface ThinkingPart {
   readonly id?: string;
 }
 
-/** Reasoning that the provider shows to nobody, opaque. */
+/** Hidden reasoning of the provider, opaque. */
 export interface RedactedPart {
   readonly kind: 'redacted';
   readonly data: string;
@@ -208,7 +209,7 @@ export interface AnswerReader {
   whole(body: Buffer): readonly AnswerEvent[];
 }
 
-/** Says an answer in a caller's dialect. One object an answer. */
+/** Writes an answer in a caller's dialect. One object an answer. */
 export interface AnswerWriter {
   /** Frames for one event; `''` when there is nothing to say yet. */
   write(event: AnswerEvent): string;

@@ -68,7 +68,7 @@ export function usageOfResponse(response: JsonObject | null, before: Usage | nul
   return webSearches === 0 ? usage : { ...usage, webSearches };
 }
 
-/** A `usage` object as the dialect says it; `before` when it counts nothing. */
+/** A `usage` object in the form of the dialect; `before` when it counts nothing. */
 export function readUsage(dialect: Dialect, value: unknown, before: Usage | null): Usage | null {
   const usage = objectOf(value);
   if (usage === null) return before;

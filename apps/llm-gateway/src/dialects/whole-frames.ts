@@ -4,8 +4,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Lets an event stream go on in whole frames, so that what is said after a provider broke off in the middle of one can still be read. Nobody can use half a
- * frame, so that this costs no time. A chunk that ends where a frame ends, as nearly all do, is handed on as it is.
+ * Lets an event stream go on in whole frames, so that what is sent after a provider broke off in the middle of one can
+ * still be read. Half a frame is of no use, so this costs no time. A chunk that ends where a frame ends, as nearly all
+ * do, is handed on as it is.
  */
 export class WholeFrames {
   private held: Buffer | null = null;

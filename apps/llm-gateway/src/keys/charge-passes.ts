@@ -5,7 +5,7 @@ import { SlipwayError } from '@slipway/errors';
 import { available } from '../management/master-only.js';
 import type { KeyBudget, KeyRate, StoredKey } from './keys.queries.js';
 
-/** Longest header that is looked at. Characters. */
+/** Longest header that is parsed. Characters. */
 const MAX_PASS = 200;
 
 interface PassRow {

@@ -16,7 +16,7 @@ const MAX_WAITING = 10_000;
 /** A body up to this is thrown away, so that the connection can go on; with a larger one it ends. Bytes. */
 const SMALL_BODY = 16 * 1024;
 
-/** It has the form of a key; whether there is such a key nobody has looked. */
+/** It has the form of a key; not yet looked up. */
 export interface ShownKey {
   readonly token: string;
   readonly id: string;
@@ -36,15 +36,16 @@ interface Refusal {
 }
 
 /**
- * Refuses what cannot be a key of ours, by its form and checksum, before anything else is done: no body is read, nothing is looked up, the answer is the same each
- * time. A connection that goes on with it is answered ever more seldom; while it waits nothing more is read of it, so that it costs nothing, however much it sends.
+ * Refuses what cannot be a key of ours, by its form and checksum, before anything else is done: no body is read, no
+ * query is made, the answer is the same each time. A connection that goes on with it gets ever slower answers;
+ * meanwhile nothing more is read from it, so that it costs nothing.
  */
 export class InvalidKeyThrottle {
   private readonly shown = new WeakMap<Socket, Shown>();
   private readonly refusals = new Map<Dialect, Refusal>();
   private waiting = 0;
 
-  /** @param refused told of each. */
+  /** @param refused called for each. */
   constructor(private readonly refused: () => void) {}
 
   /** The key with which a request comes; `null`: there is none, it was refused, and the response is taken care of. */

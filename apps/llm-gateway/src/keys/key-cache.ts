@@ -58,7 +58,7 @@ export class KeyCache {
     for (const keyId of keyIds) this.known.delete(keyId);
   }
 
-  /** Looks again at every key of an organization before its next call: what limits them has changed. */
+  /** Rereads every key of an organization before its next call: what limits them has changed. */
   forgetOrg(orgId: string): void {
     for (const [keyId, { key }] of this.known) if (key?.orgId === orgId) this.known.delete(keyId);
   }

@@ -32,7 +32,10 @@ export interface StoredKey {
   /** Empty means every model. */
   readonly models: readonly string[];
   readonly hash: Buffer;
-  /** Provider keys of the person's or the organization's own, as `sealOwnProviders` (routing/own-keys.ts) made it; absent or `null`: none. */
+  /**
+   * Provider keys of the user's or the organization's own, as `sealOwnProviders` (routing/own-keys.ts) made it; absent
+   * or `null`: none.
+   */
   readonly sealedProviders?: Buffer | null;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -43,7 +46,7 @@ export interface StoredKey {
   /** A spent budget that holds it back, and until when, in milliseconds since 1970; `null`: none. */
   readonly stop: { readonly reason: string; readonly until: number } | null;
   readonly tags?: KeyTags;
-  /** How a sentence names the person: `metadata.user_label`. */
+  /** How a sentence names the user: `metadata.user_label`. */
   readonly userLabel?: string | null;
   readonly budgets?: readonly KeyBudget[];
   readonly rates?: readonly KeyRate[];
@@ -94,7 +97,7 @@ export async function findKey(pool: SqlPool, keyId: string, at: Date = systemClo
   };
 }
 
-/** What limits a key's calls at `at`, looked at again. */
+/** What limits a key's calls at `at`, read again. */
 export async function openBudgets(pool: SqlPool, key: StoredKey, at: Date): Promise<KeyBudget[]> {
   const { rows } = await pool.query<{ account: number; kind: KeyBudget['kind']; cycle_end: Date }>({
     name: 'open-budgets',

@@ -2,8 +2,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * `slp_llm_<id>_<secret><checksum>`: a prefix that secret scanners can look for, an id that is no secret (26 characters, as in `key_<id>`),
- * 160 random bits, and CRC-32 of all before it. A mistyped or made-up key fails the checksum and costs no database query.
+ * `slp_llm_<id>_<secret><checksum>`: a prefix that secret scanners can find, an id that is no secret (26 characters, as
+ * in `key_<id>`), 160 random bits, and CRC-32 of all before it. A mistyped or made-up key fails the checksum and costs
+ * no database query.
  */
 const PREFIX = 'slp_llm_';
 const FORMAT = /^slp_llm_([0-9a-hjkmnp-tv-z]{26})_([0-9a-hjkmnp-tv-z]{32})([0-9a-hjkmnp-tv-z]{7})$/;

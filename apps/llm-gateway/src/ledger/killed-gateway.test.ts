@@ -175,7 +175,7 @@ describe('a gateway that is killed in the middle of calls', () => {
     const from = provider.requests.length;
     for (let life = 0; life < 4; life += 1) {
       const gateway = await start(env);
-      // Half of the turns hang: no more than 32 calls begin in one life.
+      // Half of the turns hang: no more than 32 calls begin in one process.
       const before = provider.requests.length;
       await load(gateway);
       await arrived(before, 5 * (life + 1));

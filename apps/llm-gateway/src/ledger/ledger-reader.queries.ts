@@ -17,13 +17,13 @@ interface Row {
 }
 
 /**
- * Calls of every organization after a position. A row whose commit comes after that of a later position is not missed: for a moment nobody writes (`gateway.share_ledger`),
- * and nothing above what is there then is answered.
+ * Calls of every organization after a position. A row whose commit comes after that of a later position is not missed:
+ * writers pause for a moment (`gateway.share_ledger`), and only rows up to that point are returned.
  */
 export async function readLedger(pool: SqlPool, after: number, limit: number): Promise<LedgerPage> {
   const newest = await asSystem(pool, 'slipway_gateway_system', 'the roll-up counts calls of all organizations', async (client) => {
     const { rows: later } = await client.query({ name: 'ledger-later', text: 'SELECT 1 FROM gateway.ledger WHERE position > $1 LIMIT 1', values: [after] });
-    // Most of the time there is nothing new, and nobody has to be held up to know that.
+    // Most of the time there is nothing new, and no writer has to wait for that check.
     if (later.length === 0) return after;
     await client.query({ name: 'ledger-lock', text: `SELECT pg_advisory_xact_lock(hashtextextended('gateway.ledger', 0))` });
     const { rows } = await client.query<{ newest: number }>({

@@ -56,7 +56,7 @@ export class LedgerSpool {
     return this.current !== null || this.waiting.length > 0;
   }
 
-  /** Segments that an earlier life of this process left, oldest first. Makes the folder. */
+  /** Segments left by a previous process, oldest first. Makes the folder. */
   async leftOver(): Promise<string[]> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const files = (await readdir(this.directory)).filter((file) => file.endsWith('.jsonl')).sort();

@@ -187,7 +187,7 @@ describe('the ledger writer with a disk', () => {
     await until('they are stored', async () => (await stored(id)) === 10);
     await until('the file is gone', async () => (await readdir(directory)).length === 0);
     expect(errors.map(String)).toEqual([expect.stringContaining('cut off')]);
-    // The first life comes back and sends the same entries: they are there once.
+    // The first process comes back and sends the same entries: they are there once.
     first.database.up = true;
     await first.writer.close(5_000);
     expect(await stored(id)).toBe(10);

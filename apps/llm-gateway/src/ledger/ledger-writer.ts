@@ -42,7 +42,7 @@ export class LedgerWriter {
     return this.pending.length;
   }
 
-  /** Takes up what an earlier life of this process had not stored. */
+  /** Loads what a previous process had not stored. */
   async recover(): Promise<void> {
     this.sealed.push(...((await this.options.spool?.leftOver()) ?? []));
     if (this.sealed.length === 0) return;

@@ -50,12 +50,12 @@ export class OpenCallFiles {
     };
   }
 
-  /** Ends this life's files. Those with calls that still need them stay. */
+  /** Closes this process's files. Those with calls that still need them stay. */
   close(): void {
     if (this.current !== null) this.retire(this.current);
   }
 
-  /** Files that an earlier life left, oldest first. Makes the folder. */
+  /** Files left by a previous process, oldest first. Makes the folder. */
   async leftOver(): Promise<string[]> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const files = (await readdir(this.directory)).filter((name) => name.endsWith('.jsonl')).sort();

@@ -3,9 +3,9 @@ import { ledgerRow } from './ledger.queries.js';
 import type { LedgerInput } from './ledger-entry.js';
 
 export interface OpenCall {
-  /** The life of this process that sends it. */
+  /** Instance id of the process that sends it. */
   readonly replica: string;
-  /** Its row of the ledger if nobody hears of its end. */
+  /** Its row of the ledger if its end stays unknown. */
   readonly entry: LedgerInput;
 }
 

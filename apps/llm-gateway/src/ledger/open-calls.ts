@@ -9,13 +9,13 @@ import type { OpenCall } from './open-calls.queries.js';
 export const RECORD_AFTER_MS = 25;
 /** Longest wait for Postgres of a call that may not be sent before its row is there. Milliseconds. */
 const RECORDED_WITHIN_MS = 2_500;
-/** Between two attempts to settle what an earlier life left. Milliseconds. */
+/** Between two attempts to settle calls of a previous process. Milliseconds. */
 const RECOVER_AGAIN_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 /** Rows of one commit. */
 const BATCH = 500;
-/** Between two looks for records of calls that are over. Milliseconds. */
+/** Poll interval for records of calls that are over. Milliseconds. */
 const FORGOTTEN_EVERY_MS = 15_000;
 /** A record that is younger may be of a call whose row is being stored. Seconds. */
 const FORGOTTEN_AFTER_S = 15;
@@ -28,7 +28,7 @@ export interface OpenCallsOptions {
   readonly ledger: Pick<LedgerWriter, 'add' | 'flush'>;
   /** `null`: a call waits until Postgres has its row. */
   readonly files: OpenCallFiles | null;
-  /** The life of this process that holds budgets now. */
+  /** Instance id of the process that holds budgets now. */
   readonly replica: () => string;
   /** Calls while neither a disk nor Postgres takes their row: refused, or let in all the same. */
   readonly whenAway: 'closed' | 'open';
@@ -48,12 +48,13 @@ interface Recorded {
 }
 
 /**
- * What was sent to a provider and has no row in the ledger yet: written down before it is sent, so that a call whose gateway dies is charged at what was granted.
- *
- * With a folder, before it is sent on disk (which a kill does not lose) and after `RECORD_AFTER_MS` in Postgres (which the loss of the pod does not lose), many
- * calls in one commit. Without one, in Postgres before it is sent. That commit is not flushed, so the line on disk stays until the call's own row is in the ledger, and all
- * calls are recorded again after Postgres broke off: it may have crashed. The next life of this process settles what is on disk; whoever ends a replica in Postgres
- * settles what is there. A call that has its own row in the ledger keeps that. A removal that Postgres lost in a crash is found and made again.
+ * Calls sent to a provider without a row in the ledger yet: recorded before they are sent, so that a call whose gateway
+ * dies is charged at what was granted. ¶ ¶With a folder, before it is sent on disk (which a kill does not lose) and
+ * after `RECORD_AFTER_MS` in Postgres (which the loss of the pod does not lose), many calls in one commit. Without one,
+ * in Postgres before it is sent. That commit is not flushed, so the line on disk stays until the call's own row is in
+ * the ledger, and all calls are recorded again after Postgres broke off: it may have crashed. The next process settles
+ * what is on disk; the ending of a replica in Postgres settles what is there. A call that has its own row in the ledger
+ * keeps that. A removal that Postgres lost in a crash is found and made again.
  */
 export class OpenCalls {
   private readonly calls = new Map<string, Recorded>();
@@ -99,7 +100,7 @@ export class OpenCalls {
     if (this.ended.length > 0) this.schedule(RECORD_AFTER_MS);
   }
 
-  /** Finds what earlier lives of this process left on disk, and settles it as soon as their own rows are stored. */
+  /** Finds what previous processes left on disk, and settles it as soon as their own rows are stored. */
   async start(): Promise<void> {
     this.former = (await this.options.files?.leftOver().catch((error: unknown) => void this.diskFailed(error))) ?? [];
     if (this.former.length > 0) void this.recoverInTime();
@@ -120,7 +121,10 @@ export class OpenCalls {
     }
   }
 
-  /** Puts calls of earlier lives that have no row of their own into the ledger. Answers whether all of them are there. Never throws. */
+  /**
+   * Writes calls of previous processes that have no row of their own into the ledger. Returns whether all of them are
+   * there. Never throws.
+   */
   recover(): Promise<boolean> {
     this.recovering ??= this.recoverFiles().finally(() => {
       this.recovering = null;
@@ -128,7 +132,7 @@ export class OpenCalls {
     return this.recovering;
   }
 
-  /** After the ledger has been closed: what is left is settled by whoever ends this replica, or by its next life. */
+  /** After the ledger has been closed: what is left is settled at the end of this replica, or by its next process. */
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.looking);

@@ -9,7 +9,7 @@ const LEASE_MS = 5_000;
 export class RateBucket {
   readonly lease: number;
   left = 0;
-  /** Used beyond what was taken, or below zero taken beyond what was used: told in the next turn. */
+  /** Used beyond what was taken, or below zero taken beyond what was used: sent in the next turn. */
   debt = 0;
   usedAt = 0;
   private leftUntil = 0;

@@ -23,7 +23,7 @@ const FREE: RateTaken = { headers: () => ({}), settle: () => {} };
 
 /** Corrections wait for a call that asks anyway, for at most this long. Milliseconds. */
 const CORRECT_AFTER_MS = 250;
-/** Buckets that nobody has used for this long are forgotten. Milliseconds. */
+/** Buckets unused for this long are forgotten. Milliseconds. */
 const FORGET_MS = 10 * 60_000;
 /** Longest wait for an answer. Milliseconds. */
 const ANSWER_MS = 2_500;

@@ -35,7 +35,8 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
       values: [key.id, key.orgId, key.conversationId, key.userId, key.alias, key.models, key.hash, key.expiresAt],
     });
     const ended = rows[0]?.ended ?? [];
-    // In the same commit, under the lock of `issue_key`, so that nobody sees them ended. Those that had some grace left keep it, or end now.
+    // In the same commit, under the lock of `issue_key`, so that no reader sees them ended. Those that had some grace
+    // left keep it, or end now.
     if (key.graceUntil !== null) await client.query('UPDATE gateway.virtual_key SET revoked_at = $2 WHERE id = ANY ($1)', [ended, key.graceUntil]);
     else {
       const late = await client.query<{ id: string }>(
@@ -111,7 +112,7 @@ export async function keyInfo(pool: SqlPool, name: string, at: Date): Promise<Ke
     : inOrg(pool, row.org_id, async (client) => infoOf(row, await readLimits(client, row.org_id, 'key', row.id, at, moneyOf(row))));
 }
 
-/** Newest first, at most `limit`. `null` is everybody's. */
+/** Newest first, at most `limit`. `null`: of all. */
 export async function keysOf(pool: SqlPool, orgId: string, userId: string | null, at: Date, limit = 100): Promise<KeyInfo[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Row>(

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => test.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at by their fields
+// biome-ignore lint/suspicious/noExplicitAny: answers are read by their fields
 type Json = any;
 const call = async (path: string, body?: unknown, key = MASTER_KEY): Promise<{ status: number; body: Json }> => {
   const response = await fetch(test.gateway.url + path, {

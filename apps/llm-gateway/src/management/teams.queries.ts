@@ -101,7 +101,7 @@ export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{
   });
 }
 
-/** Makes a person of an organization or changes them; what is absent stays. */
+/** Creates a user of an organization or changes them; what is absent stays. */
 export function putPerson(pool: SqlPool, orgId: string, userId: string, change: PersonChange, at: Date): Promise<PersonInfo> {
   return inOrg(pool, orgId, async (client) => {
     await client.query(
@@ -124,7 +124,7 @@ export function putPerson(pool: SqlPool, orgId: string, userId: string, change: 
   });
 }
 
-/** In which organizations somebody is, by their ids. */
+/** Organizations of a user, by their ids. */
 export function orgsOfPerson(pool: SqlPool, userId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key names a user and no team', async (client) => {
     const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100', [userId]);

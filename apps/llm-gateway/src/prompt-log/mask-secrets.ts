@@ -8,7 +8,7 @@ const SECRETS = [
   /(?<=(?:password|passwd|secret|api[_-]?key|access[_-]?token)\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)[^\s"'\\,;]{6,}/gi,
 ] as const;
 
-/** The text without what looks like a secret. */
+/** The text with what resembles a secret masked. */
 export function maskSecrets(text: string): string {
   return SECRETS.reduce((rest, form) => rest.replace(form, (found) => `${found.slice(0, 4)}[masked]`), text);
 }

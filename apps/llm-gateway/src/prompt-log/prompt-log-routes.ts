@@ -21,13 +21,13 @@ const PageQuery = PromptLogQuery.extend({
     .optional(),
 });
 
-/** Whose prompts are kept, told by the worker, and what was kept, asked by app-server. With the master key. */
+/** Prompt policies, set by worker, and stored prompts, read by app-server. With the master key. */
 export function addPromptLogRoutes(fastify: FastifyInstance, { pool, mode, isMasterKey }: PromptLogRoutesOptions): void {
   fastify.get('/internal/prompt-log', async (request): Promise<z.infer<typeof PromptLogMode>> => {
     requireMasterKey(request, isMasterKey);
     return { mode };
   });
-  /** Where the installation lets nobody keep any, nobody's policy holds, and what was kept goes. */
+  /** Where the installation forbids the prompt log, no policy applies, and stored prompts are deleted. */
   fastify.put('/internal/prompt-policies', { bodyLimit: POLICIES_BODY }, async (request, reply): Promise<void> => {
     requireMasterKey(request, isMasterKey);
     const { policies } = parseOrThrow(PromptPolicies, request.body);

@@ -40,8 +40,9 @@ export interface PromptLogOptions {
 }
 
 /**
- * What was asked and answered, with what looks like a secret masked, for organizations whose policy says so. Written beside the calls, one after the other; what
- * cannot be written is left out and said in the log, and no call fails for it. Until the policies were read for the first time nobody has one.
+ * Stores prompts and answers, with what resembles a secret masked, for organizations whose policy says so. Written
+ * beside the calls, one after the other; a failed write is logged and skipped, and no call fails for it. Until the
+ * policies were first read none applies.
  */
 export class PromptLog {
   private policies: Policies = new Map();

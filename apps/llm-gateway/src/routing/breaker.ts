@@ -50,7 +50,7 @@ export class Breaker {
     return this.isOpen && this.asked;
   }
 
-  /** A call is sent. Answers whether it is the probe: then it must be told how that ended, or that it was given up. */
+  /** A call is sent. Answers whether it is the probe: then its outcome, or its abandonment, must be reported. */
   begins(now: number): boolean {
     if (!this.isOpen || now < this.until || this.probing) return false;
     this.probing = true;

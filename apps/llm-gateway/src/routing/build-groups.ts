@@ -83,7 +83,7 @@ export function allowanceOf(places: readonly Deployment[], fields: readonly stri
 function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, factsOfGroup: (name: string) => ModelFacts | undefined): ModelFacts {
   const groups = [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])];
   const all = groups.map(({ name }) => factsOfGroup(name) ?? facts);
-  // A model of which nobody knows it may be the longest.
+  // An unknown limit counts as the largest.
   const longest = (of: (one: ModelFacts) => number | null): number | null =>
     all.some((one) => of(one) === null) ? null : Math.max(...all.map((one) => of(one) ?? 0));
   return {

@@ -24,7 +24,10 @@ export function addDeploymentRoutes(fastify: FastifyInstance, { models, dispatch
     const now = performance.now();
     return { data: models.offered.flatMap(({ group }) => group.deployments.map((deployment) => healthOf(group.name, deployment, now))) };
   });
-  /** One short call, charged by the provider and to nobody here: it is asked about the installation, and who has nothing left to spend may ask it, too. Ids hold slashes. */
+  /**
+   * One short call, charged by the provider and to no budget here: it tests the installation, and callers without a
+   * budget may run it, too. Ids hold slashes.
+   */
   fastify.post('/internal/deployments/*', async (request): Promise<GatewayDeploymentTest> => {
     requireMasterKey(request);
     const wanted = (request.params as { '*': string })['*'];

@@ -15,7 +15,7 @@ export interface DeploymentSettings {
   /** Calls and tokens a minute of this replica; `null`: no limit. */
   readonly rpm: number | null;
   readonly tpm: number | null;
-  /** `null`: nobody knows. */
+  /** `null`: unknown. */
   readonly price: ModelPrice | null;
   /** Longest wait for the first byte and longest silence. Milliseconds; `null`: the gateway's own. */
   readonly firstByteTimeoutMs: number | null;

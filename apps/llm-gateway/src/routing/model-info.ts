@@ -3,7 +3,10 @@ import type { ModelDirectory } from './model-directory.js';
 
 const A_TOKEN = 1_000_000;
 
-/** LiteLLM's `/model/info`: what is offered to a key (`null`: the master key), with limits and prices. What nobody knows is `null`. */
+/**
+ * LiteLLM's `/model/info`: what is offered to a key (`null`: the master key), with limits and prices. Unknown values
+ * are `null`.
+ */
 export function modelInfoOf(models: ModelDirectory, key: StoredKey | null): { readonly data: object[] } {
   const allowed = new Set(models.list(key).data.map(({ id }) => id));
   const perToken = (price: number | undefined): number | null => (price === undefined ? null : price / A_TOKEN);

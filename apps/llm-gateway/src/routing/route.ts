@@ -25,9 +25,10 @@ export interface Step {
 }
 
 /**
- * Where one call goes, and where it goes next when that fails. A deployment that was not asked yet comes before one that was; the model's own come before those
- * of a fallback. A lone deployment is always asked: holding it back would gain nobody anything. When several are all held back, the one that failed longest ago is asked all the same, unless
- * providers asked to be left alone or limits are reached: then nothing is sent.
+ * Where one call goes, and where it goes next when that fails. A deployment that was not tried yet comes before one
+ * that was; the model's own come before those of a fallback. A lone deployment is always tried: holding it back gains
+ * nothing. When several are all held back, the one that failed longest ago is tried anyway, unless providers asked for
+ * a pause or limits are reached: then nothing is sent.
  */
 export class Route {
   /** Attempts so far. */

@@ -1,7 +1,7 @@
 export const STRATEGIES = ['weighted', 'least-busy', 'latency'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** What a choice between deployments looks at. */
+/** Input of a choice between deployments. */
 export interface Choosable {
   /** Share of the calls beside the others'. Above 0. */
   readonly weight: number;

@@ -38,7 +38,10 @@ export class DeploymentTests {
   }
 }
 
-/** Asks a deployment for one word. Never throws: what is wrong is the answer. Its breaker is not asked and not told. */
+/**
+ * Asks a deployment for one word. Never throws: what is wrong is the answer. Its breaker is neither checked nor
+ * updated.
+ */
 async function testDeployment(dispatchers: Dispatchers, deployment: Deployment): Promise<GatewayDeploymentTest> {
   const { target, settings } = deployment;
   const began = performance.now();

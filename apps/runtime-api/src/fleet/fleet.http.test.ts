@@ -34,7 +34,7 @@ describe('what an admin sees of sandboxes', () => {
     expect(JSON.stringify(fleet.body)).not.toMatch(/key/);
     expect((await api.call('GET', '/fleet', undefined, of('org_b'))).body).toEqual({ sandboxes: [] });
 
-    // Whatever was ready beside it is taken by somebody else, and nothing more comes up.
+    // Other ready ones are claimed, and no more start.
     api.farm.inTheWay = () => ({ message: 'it is being made' });
     await until(
       'nothing is ready',

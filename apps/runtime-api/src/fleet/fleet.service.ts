@@ -51,7 +51,7 @@ export class FleetService {
       waiting: waiting.flatMap((each) => {
         const queue = queues.get(each.poolId);
         const place = queue === undefined ? null : positionOf(queue.turns, queue.waiting, queue.shares, each.claimId);
-        // Served between the two looks.
+        // Served between the two reads.
         if (queue === undefined || place === null) return [];
         return [
           {
@@ -66,7 +66,7 @@ export class FleetService {
     };
   }
 
-  /** Node by name of the sandbox, as far as the place where they run tells in time. */
+  /** Node by name of the sandbox, as far as the backend answers in time. */
   private async nodes(): Promise<ReadonlyMap<string, string>> {
     try {
       const listed = await this.context.backend.list(AbortSignal.timeout(NODES_MS));

@@ -4,12 +4,16 @@ import type { PoolContext } from './pool-context.js';
 
 /** Blank sandboxes given up in one pass. The cluster has until the next one to use the room. */
 const AT_ONCE = 10;
-/** After the last time that somebody lacked room no pool grows for so long. Milliseconds; what was given up must not come back before those who lacked it have it. */
+/**
+ * No pool grows for this long after a claim last waited for room. Milliseconds; removed blank sandboxes must not return
+ * before those claims have the room.
+ */
 const HOLD_MS = 30_000;
 
 /**
- * Gives blank sandboxes up while sessions wait whose sandboxes no node takes: all sandboxes have one priority, so the scheduler takes no place from another one.
- * A pool for which somebody waits gives up nothing. Pods of the platform need none of it: they have the higher priority (ADR 0020).
+ * Gives blank sandboxes up while sessions wait whose sandboxes no node takes: all sandboxes have one priority, so the
+ * scheduler takes no place from another one. A pool with waiting claims gives up none. Pods of the platform need none
+ * of it: they have the higher priority (ADR 0020).
  */
 export class BlankYield {
   private lackedAt = Number.NEGATIVE_INFINITY;

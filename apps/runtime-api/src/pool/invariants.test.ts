@@ -117,7 +117,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
         await at.passTime('places');
         return;
       case 'workspace-lost': {
-        // That of a session that rests: the node with it is gone.
+        // That of a paused session: the node with it is gone.
         const { rows } = await at.owner.query<{ ref: string }>(
           `SELECT workspace_ref AS ref FROM runtime.session WHERE status = 'paused' AND workspace_ref IS NOT NULL`,
         );

@@ -4,24 +4,30 @@ import { doomSlot, type Slot, takeDueChecks } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import { sandboxHealth } from './slot-provisioning.js';
 
-/** A warm sandbox is looked at this often. Seconds. */
+/** Probe interval of a warm sandbox. Seconds. */
 const CHECK_SECONDS = 60;
 /** One that was silent is asked again after this long; silent then too, it is doomed. Milliseconds; a collector's pause or a lost packet is over by then. */
 const SECOND_ASK_MS = 5_000;
-/** Most looks begun in one pass: ten thousand in a minute, at a pass every two seconds that takes another one. */
+/** Most probes begun in one pass: ten thousand in a minute, at a pass every two seconds that takes another one. */
 const LOOKS_A_PASS = 600;
-/** Looks at the same time. As many as let a pass end in half a minute when nobody answers. */
+/** Concurrent probes. As many as let a pass end in half a minute when no sandbox answers. */
 const LOOKS_AT_ONCE = 32;
-/** The looks of a large pass are spread over about this long: whoever claims meanwhile shares the processor with them. Milliseconds. */
+/**
+ * The probes of a large pass are spread over about this long: concurrent claims share the processor with them.
+ * Milliseconds.
+ */
 const SPREAD_MS = 1_000;
 /** A pass of fewer is over in a moment. */
 const SPREAD_FROM = 32;
 /** When at least this many of one pass are silent, and more than half of them, it is the way to them that is broken. */
 const DOUBTFUL = 8;
 
-/** Looks at the warm sandboxes of one pool, each once a minute, and dooms those that are not blank, not well, or silent twice. */
+/**
+ * Probes the warm sandboxes of one pool, each once a minute, and dooms those that are not blank, not well, or silent
+ * twice.
+ */
 export class KeepWarm {
-  /** Sandboxes that were silent at the last look, and when to ask again. */
+  /** Sandboxes that were silent at the last probe, and when to ask again. */
   private readonly silent = new Map<string, { readonly slot: Slot; readonly askAt: number }>();
 
   constructor(

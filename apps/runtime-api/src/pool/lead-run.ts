@@ -3,7 +3,7 @@ import { Gauge, type Registry } from '@slipway/telemetry/http';
 
 /** A round is written at most this often. Milliseconds; the leader makes some a second. */
 const NOTE_MS = 5_000;
-/** Without a round for so long nobody leads, or who leads hangs. Seconds; a lost leader is replaced within ten. */
+/** Without a round for so long there is no leader, or it hangs. Seconds; a lost leader is replaced within ten. */
 const LATE_SECONDS = 30;
 
 /** When any replica last went through all pools as their leader (`runtime.lead_run`): the leader writes it, every replica answers for it. */

@@ -14,12 +14,18 @@ import { Reaper } from './reaper.js';
 import { Seats } from './seats.js';
 import { type SessionLimitOptions, SessionLimits } from './session-limits.js';
 
-/** Longest time between two looks at the pools. Milliseconds; a low stock and changes in sandboxes bring the next one forward. */
+/**
+ * Longest interval of two passes over the pools. Milliseconds; few warm slots and changes in sandboxes bring the next
+ * one forward.
+ */
 const TICK_MS = 250;
-/** Shortest time between two looks; and how many times longer than a look it is. Milliseconds. */
+/** Shortest interval of two passes; and its multiple of a pass's duration. Milliseconds. */
 const KICK_MS = 20;
 const REST_FACTOR = 4;
-/** Longest pause, however long a look has taken: a process that was stopped for a while must not rest for four times as long. Milliseconds. */
+/**
+ * Longest pause, however long a pass has taken: a process that was stopped for a while must not pause for four times as
+ * long. Milliseconds.
+ */
 const REST_MOST_MS = 1_000;
 
 /** Keeps the pools at their targets, removes what is over, and repairs. Every replica has one; one leads. */
@@ -63,13 +69,13 @@ export class PoolController {
     await this.running;
   }
 
-  /** A slot was taken: this replica's claims are not disturbed by refilling while the stock lasts. */
+  /** A slot was taken: this replica's claims are not disturbed by refilling while warm slots last. */
   taken(poolId: string): void {
     this.arrivals.count(poolId);
     if (this.keepers.get(poolId)?.taken() === true) this.kick();
   }
 
-  /** A sandbox is needed or has changed: look now. Nothing happens in a replica that does not lead. */
+  /** A sandbox is needed or has changed: starts a pass now. No-op in a replica that does not lead. */
   kick(): void {
     this.woken = true;
     this.wake();
@@ -111,7 +117,7 @@ export class PoolController {
     }
   }
 
-  /** Anew for each time that this replica leads: nothing of an earlier time is remembered. */
+  /** New for each time that this replica leads: nothing of an earlier time is remembered. */
   private ownDuties(): Duty[] {
     const { context } = this;
     const { backend, pools } = context;
@@ -165,7 +171,7 @@ export class PoolController {
   private async fillAll(signal: AbortSignal): Promise<void> {
     const stocks: ReadonlyMap<string, Stock> = await countStocks(this.context.db);
     this.turn += 1;
-    // Each is the first in its turn: a pool that lacks thousands must not take every seat from one that lacks two.
+    // Each is the first in its turn: a pool short of thousands must not take every seat from one short of two.
     const first = this.turn % this.keepers.size;
     const keepers = [...this.keepers];
     for (const [poolId, keeper] of [...keepers.slice(first), ...keepers.slice(0, first)]) {
@@ -176,7 +182,7 @@ export class PoolController {
 
   private async pause(tookMs: number, signal: AbortSignal): Promise<void> {
     if (this.woken) {
-      // Many kicks in a row are one look.
+      // Many kicks in a row cause one pass.
       await wait(Math.min(REST_MOST_MS, Math.max(KICK_MS, tookMs * REST_FACTOR)), undefined, { signal }).catch(() => {});
       return;
     }

@@ -8,7 +8,7 @@ import { CLUSTER_PACE } from './pool-context.js';
 
 const NO_ROOM = { message: 'waits for a node', problem: { code: 'sandbox.unschedulable', detail: '0/3 nodes are available: 3 Insufficient cpu.' } } as const;
 
-/** A pool of `target` on a farm, with rows to look at. */
+/** A pool of `target` on a farm, with rows to check. */
 async function pool(
   target: number,
   startsAtOnce = 50,
@@ -32,7 +32,7 @@ async function pool(
   };
 }
 
-/** Starts sessions one after another in each of `lanes`, until told to stop. @returns the answers' statuses. */
+/** Starts sessions one after another in each of `lanes`, until it is stopped. @returns the answers' statuses. */
 function claimInLanes(
   api: TestRuntimeApi,
   lanes: number,
@@ -193,7 +193,7 @@ describe('an API server that is away (F8, I16)', () => {
         const { rows } = await owner.query<{ problem_code: string | null }>('SELECT problem_code FROM runtime.pool');
         return rows[0]?.problem_code === 'sandbox.cluster-unavailable';
       });
-      // Longer than a look, and than the second strike of a check.
+      // Longer than a pass, and than the second strike of a check.
       await wait(6_000);
       expect({ doomed: await count('doomed', 'releasing', 'gone'), active: await count('active'), ready: await count('ready') }).toEqual({
         doomed: 0,

@@ -6,19 +6,25 @@ import type { Seats } from './seats.js';
 import { beginCreation, planPool, provisionSlot } from './slot-provisioning.js';
 import { removeSlot } from './slot-removal.js';
 
-/** Sandboxes of one pool that wait at the same time for something outside of them: enough to tell an autoscaler of the cluster, and no more. */
+/**
+ * Sandboxes of one pool that wait at the same time for something outside of them: enough to trigger an autoscaler of
+ * the cluster, and no more.
+ */
 const HELD_AT_LEAST = 5;
 const HELD_SHARE = 0.1;
-/** How often a held sandbox is looked at. Milliseconds. */
+/** Check interval of a held sandbox. Milliseconds. */
 const HELD_LOOK_MS = 1_000;
-/** Longest pause before the next try while nobody answers for the place itself: when it is back, the stock that was given out meanwhile is made at once. Milliseconds. */
+/**
+ * Longest pause before the next try while the backend does not answer: when it is back, the claimed slots are replaced
+ * at once. Milliseconds.
+ */
 const AWAY_MOST_MS = 3_000;
 /** Removals of one pool at the same time. Those of used sandboxes may take minutes, because their workspaces are stored: they must not be in the way of the others. */
 const REMOVALS_AT_ONCE = { doomed: 50, releasing: 200 } as const;
 /** Shortest time between two notes of one pool's problem. Milliseconds. */
 const PROBLEM_NOTE_MS = 1_000;
 
-/** Runs a task beside the loop, once at a time for each name, and looks at the pools again when it is over. */
+/** Runs a task beside the loop, once at a time for each name, and starts a pass over the pools when it is over. */
 export type Apart = (name: string, task: () => Promise<unknown>) => void;
 
 interface Hold {
@@ -38,7 +44,7 @@ export class PoolKeeper {
   private notBefore = 0;
   private lastFailure: SandboxProblem | null = null;
   private noted: { readonly problem: SandboxProblem | null; readonly at: number } | null = null;
-  /** What the last look found, less what was taken since by this replica. */
+  /** Result of the last pass, less what was taken since by this replica. */
   private ready = 0;
   private target = 0;
   private takenAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +57,10 @@ export class PoolKeeper {
     private readonly onReady: () => void,
   ) {}
 
-  /** This replica's claims are not disturbed by refilling while the stock lasts. @returns whether it is time to look at the pool. */
+  /**
+   * This replica's claims are not disturbed by refilling while warm slots last. @returns whether a pass over the pool
+   * is due.
+   */
   taken(): boolean {
     this.takenAt = performance.now();
     this.ready -= 1;
@@ -81,7 +90,7 @@ export class PoolKeeper {
     return this.held.size;
   }
 
-  /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
+  /** Plans what is missing and works on every idle slot. Does not wait for the work. */
   async fill(stock: Stock, signal: AbortSignal): Promise<void> {
     const { pace } = this.context;
     this.ready = stock.ready;
@@ -109,7 +118,8 @@ export class PoolKeeper {
     const now = performance.now();
     const looks = [...this.held.values()].some((hold) => hold.lookAt <= now);
     if (room === 0 && !looks) return;
-    // What is worked on while the rows are read may be done when they arrive: those rows say nothing, the next look does.
+    // What is worked on while the rows are read may be done when they arrive: those rows are stale, the next pass reads
+    // them.
     const worked = new Set(this.busy);
     const rows = await slotsIn(this.context.db, this.pool.poolId, ['intent', 'provisioning'], this.busy.size + this.held.size + Math.min(beginning, room));
     const idle = rows.filter((slot) => !worked.has(slot.slotId));
@@ -143,7 +153,7 @@ export class PoolKeeper {
 
   private async startSlot(slot: Slot, signal: AbortSignal): Promise<void> {
     const waited = this.held.has(slot.slotId);
-    // A look at one that is held takes no seat: it only asks.
+    // A check of a held one takes no seat: it only reads.
     if (!waited) this.seats.take();
     this.starting += 1;
     try {

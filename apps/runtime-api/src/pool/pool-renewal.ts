@@ -2,7 +2,7 @@ import { slotsToRenew } from '@slipway/domain';
 import { agedSlots, type BlankState, countReady, doomSlot } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 
-/** A replica that has leased one fails to bind it: nobody is given what is being replaced. */
+/** A replica that has leased one fails to bind it: slots being replaced are not handed out. */
 const BLANK: readonly BlankState[] = ['intent', 'provisioning', 'ready'];
 
 /** Dooms slots made from an older template, all at once since they must not be given out; and slots over their age, half of the pool at a time. */

@@ -11,7 +11,9 @@ const FIRST_LEAD = 5;
 const SAVE_MS = 60_000;
 /** Of the most that a pool keeps, so many in a hundred are beyond the averages, where there are any arrivals at all. */
 const BURST_PERCENT = 5;
-/** Most sandboxes made at once for those that wait, beyond what is kept ahead of demand: their organizations' limits bound the rest. */
+/**
+ * Most sandboxes made at once for waiting claims, beyond those kept warm: their organizations' limits bound the rest.
+ */
 const WAITING_AT_ONCE = 500;
 
 interface PoolMemory {

@@ -47,7 +47,7 @@ export interface Stock {
   readonly target: number;
   /** What claims can take now. */
   readonly ready: number;
-  /** Sandboxes that are nobody's and exist or are being made, doomed ones too. */
+  /** Unclaimed sandboxes that exist or are being made, doomed ones too. */
   readonly blank: number;
   readonly beginning: number;
   readonly doomed: number;
@@ -56,7 +56,7 @@ export interface Stock {
 
 const EMPTY: Stock = { target: 0, ready: 0, blank: 0, beginning: 0, doomed: 0, releasing: 0 };
 
-/** The stock of every pool, in one look. */
+/** Slot counts of every pool, in one query. */
 export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stock>> {
   const { rows } = await db.query<Stock & { poolId: string }>({
     name: 'count_stocks',
@@ -89,7 +89,10 @@ export async function countStock(db: SqlPool, poolId: string): Promise<Stock> {
   return (await countStocks(db)).get(poolId) ?? EMPTY;
 }
 
-/** Writes the intents that the pool lacks: at most as many as there are ids, counted again under the pool's lock. @returns how many were written. */
+/**
+ * Writes the missing intents of the pool: at most as many as there are ids, counted again under the pool's lock.
+ * @returns how many were written.
+ */
 export async function planSlots(db: SqlPool, poolId: string, freshIds: readonly string[]): Promise<number> {
   const planned = await db.query({ name: 'plan_slots', text: 'SELECT runtime.plan_slots($1, $2)', values: [poolId, freshIds] });
   return planned.rowCount ?? 0;
@@ -105,7 +108,7 @@ export async function slotsIn(db: SqlPool, poolId: string, states: readonly Slot
   return rows;
 }
 
-/** Creation of these begins, each under the same epoch; one round trip. Left out: those that somebody has changed. */
+/** Creation of these begins, each under the same epoch; one round trip. Left out: those changed meanwhile. */
 export async function beginSlots(db: SqlPool, slots: readonly Slot[]): Promise<Set<string>> {
   const { rows } = await db.query<{ slotId: string }>({
     name: 'begin_slots',
@@ -137,7 +140,10 @@ export async function markReady(db: SqlPool, slot: Slot, uid: string, address: s
 /** States of a slot that no claim has. */
 export type BlankState = 'intent' | 'provisioning' | 'ready';
 
-/** Takes a slot that nobody was given out of the pool; a replica that has leased it fails to bind it. False: it is in none of `from`, which a bound one never is. */
+/**
+ * Removes an unclaimed slot from the pool; a replica that has leased it fails to bind it. False: it is in none of
+ * `from`, which a bound one never is.
+ */
 export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: readonly BlankState[]): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'doom_slot',
@@ -170,7 +176,10 @@ export async function agedSlots(db: SqlPool, poolId: string): Promise<Array<{ sl
   return rows;
 }
 
-/** Warm slots whose last look is longer ago than `seconds`, at most `limit`, and notes the look: up to a quarter earlier than it was, so that the looks spread over the time. */
+/**
+ * Warm slots whose last probe is older than `seconds`, at most `limit`, and notes the probe: up to a quarter earlier,
+ * so that probes spread over the time.
+ */
 export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number, limit: number): Promise<Slot[]> {
   const { rows } = await db.query<Slot>({
     name: 'take_due_checks',

@@ -35,7 +35,7 @@ interface HeldRow extends LiveSlot {
   restartCount: number;
 }
 
-/** Slots of these sandboxes that are warm or held by a claim that lives. */
+/** Slots of these sandboxes that are warm or held by a live claim. */
 export function slotsOf(db: SqlPool, podNames: readonly string[]): Promise<HeldSlot[]> {
   return asSystem(db, 'slipway_runtime_system', 'reaper looks at claims of sandboxes that changed', async (client) => {
     const { rows } = await client.query<HeldRow>({

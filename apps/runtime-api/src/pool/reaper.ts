@@ -34,18 +34,19 @@ const ASKED_AT_ONCE = 16;
 type Sandboxes = ReadonlyMap<string, ListedSandbox>;
 
 /**
- * Compares rows, sandboxes and the sandboxes' own receipts, and repairs what a crash has left:
- * a claim whose sandbox has ended is lost and its session told why; a claim that was not activated by its deadline is ended, unless the sandbox says that it was;
- * a warm slot without a sandbox is doomed; a sandbox without a row is removed when it is seen a second time; a workspace that nothing refers to is deleted.
- *
- * A list may be older than the rows: that a sandbox is missing counts only when the backend, asked by its name, says so too. While it cannot say, nothing is freed.
- * Every change is conditional on the row being as it was read: a pass may run beside claims, and beside another pass.
+ * Compares rows, sandboxes and the sandboxes' own receipts, and repairs what a crash has left: a claim whose sandbox
+ * has ended is lost and its session gets the reason; a claim that was not activated by its deadline is ended, unless
+ * the sandbox's receipt says that it was; a warm slot without a sandbox is doomed; a sandbox without a row is removed
+ * when it is seen a second time; a workspace that nothing refers to is deleted. ¶ ¶A list may be older than the rows:
+ * that a sandbox is missing counts only when the backend, asked by its name, confirms it. Without an answer nothing is
+ * freed. Every change is conditional on the row being as it was read: a pass may run beside claims, and beside another
+ * pass.
  */
 export class Reaper {
   private suspects = new Map<string, string>();
   /** The list that is being read. */
   private listing: Promise<readonly ListedSandbox[]> | null = null;
-  /** What the last look saw, by name: a difference is what to look at. */
+  /** State of the last pass, by name: a difference is checked. */
   private seen: ReadonlyMap<string, { readonly uid: string; readonly restarts: number; readonly ended: boolean }> | null = null;
 
   constructor(private readonly context: PoolContext) {}
@@ -58,7 +59,10 @@ export class Reaper {
     return ended;
   }
 
-  /** Takes warm sandboxes out of their pools that are not to be given out any more, as those of a cordoned node. Apart from `look`, whose questions may take their time. */
+  /**
+   * Removes warm sandboxes from their pools that must not be handed out any more, as those of a cordoned node. Separate
+   * from `look`, whose requests may be slow.
+   */
   async avoid(signal: AbortSignal): Promise<number> {
     const { db, logger } = this.context;
     const avoided = new Map<string, string>();
@@ -69,7 +73,10 @@ export class Reaper {
     return doomed;
   }
 
-  /** What has changed since the last look, for each hint of a change: ended and vanished sandboxes, restarts. Reads only the rows that these concern. */
+  /**
+   * Handles changes since the last pass, for each hint of a change: ended and vanished sandboxes, restarts. Reads only
+   * the rows that these concern.
+   */
   async look(signal: AbortSignal): Promise<number> {
     const listed = await this.listed(signal);
     const before = this.seen;
@@ -85,12 +92,12 @@ export class Reaper {
     for (const name of before?.keys() ?? []) if (!seen.has(name)) changed.push(name);
     await this.removeOrphans(listed, signal);
     const ended = changed.length === 0 ? 0 : await this.endMissing(await this.check(changed, byName(listed)), signal);
-    // Only now: what failed in between is looked at again.
+    // Last, so that what failed in between is checked again.
     this.seen = seen;
     return ended + (await this.endOverdue(signal));
   }
 
-  /** One list for looks that begin together. */
+  /** One list for passes that begin together. */
   private listed(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
     if (this.listing !== null) return this.listing;
     const listing = this.context.backend.list(signal).finally(() => {
@@ -199,7 +206,7 @@ export class Reaper {
   }
 
   /**
-   * Removes those that had no row at an earlier look either: a row is written before its sandbox, and outlives it.
+   * Removes those that had no row in an earlier pass either: a row is written before its sandbox, and outlives it.
    * @param unknown the sandboxes to ask the rows about. `listed`: all; a suspect that is not in it has gone by itself.
    */
   private async removeOrphans(unknown: readonly ListedSandbox[], signal: AbortSignal, listed = unknown): Promise<void> {

@@ -18,9 +18,10 @@ const ASKED_AT_ONCE = 16;
 const ASK_TIMEOUT_MS = 2_000;
 
 /**
- * Pauses sessions that nobody uses, and those that have run for too long: the workspace is kept, and the next /resume or /start goes on with it.
- * For callers that never say that they have finished. Slipway's worker pauses its own conversations, long before.
- * Brief sessions, which their callers end themselves, are ended when they outlive the longest that they may take: nobody comes back for their workspaces.
+ * Pauses unused sessions, and those that have run for too long: the workspace is kept, and the next /resume or /start
+ * goes on with it. For callers that never say that they have finished. Slipway's worker pauses its own conversations,
+ * long before. Brief sessions, which their callers end themselves, are ended when they outlive the longest that they
+ * may take: their workspaces are not needed again.
  */
 export class SessionLimits {
   constructor(
@@ -61,7 +62,8 @@ export class SessionLimits {
     if (claim.ageSeconds >= maxAgeSeconds) return this.pause(claim, `paused: it has run for ${inWords(maxAgeSeconds)}, which is the longest`);
     if (idleSeconds === null) return false;
     const idle = await idleTime(claim.address, signal);
-    // On doubt it is in use: to pause it late costs a sandbox for a while, to pause it wrongly breaks off somebody's work.
+    // On doubt it is in use: to pause it late costs a sandbox for a while, to pause it wrongly breaks off a user's
+    // work.
     if (idle === null || idle < idleSeconds) return false;
     return this.pause(claim, `paused: it had nothing to do for ${inWords(idleSeconds)}`);
   }

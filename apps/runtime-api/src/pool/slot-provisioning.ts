@@ -7,7 +7,7 @@ import type { PoolContext, PoolSpec } from './pool-context.js';
 import { within } from './time-limit.js';
 
 const PROBE_TIMEOUT_MS = 2_000;
-/** Shortest and longest time between two looks at a sandbox that starts. Milliseconds. */
+/** Shortest and longest time between two polls of a starting sandbox. Milliseconds. */
 const FIRST_LOOK_MS = 25;
 const LAST_LOOK_MS = 250;
 /** Most intents written at once; the next tick writes more. */
@@ -29,16 +29,20 @@ const HOLDS: ReadonlySet<SlipwayError['code']> = new Set<SlipwayError['code']>([
 ]);
 
 /**
- * - `held`: something outside of the sandbox is in the way. `created`: the sandbox exists and waits; otherwise it could not be made.
+ * - `held`: something outside of the sandbox is in the way. `created`: the sandbox exists and waits; otherwise it could
+ * not be made.
  * - `failed`: it was doomed, with the reason in its row.
- * - `left`: the signal ended it, or somebody else changed the slot: the next leader goes on.
+ * - `left`: the signal ended it, or the slot was changed meanwhile: the next leader goes on.
  */
 export type Provisioned =
   | { readonly result: 'ready' | 'left' }
   | { readonly result: 'held'; readonly problem: SandboxProblem; readonly created: boolean }
   | { readonly result: 'failed'; readonly problem: SandboxProblem };
 
-/** Writes the intents that the pool lacks, at most `room`, before anything is made. `stock` is counted again under the pool's lock. @returns how many. */
+/**
+ * Writes the missing intents of the pool, at most `room`, before anything is made. `stock` is counted again under the
+ * pool's lock. @returns how many.
+ */
 export async function planPool(context: PoolContext, pool: PoolSpec, stock: Stock, room = PLAN_AT_ONCE): Promise<number> {
   const { db, ids } = context;
   const missing = Math.min(slotsToCreate(stock.target, stock.blank), room, PLAN_AT_ONCE);
@@ -50,7 +54,10 @@ export async function planPool(context: PoolContext, pool: PoolSpec, stock: Stoc
   return planned;
 }
 
-/** Slots that may be brought to ready now: the intents among them become provisioning first, and drop out when somebody has changed them. */
+/**
+ * Slots that may be brought to ready now: the intents among them become provisioning first, and drop out when they were
+ * changed meanwhile.
+ */
 export async function beginCreation(context: PoolContext, slots: readonly Slot[]): Promise<Slot[]> {
   const intents = slots.filter((slot) => slot.state === 'intent');
   const begun = intents.length === 0 ? new Set<string>() : await beginSlots(context.db, intents);
@@ -123,7 +130,10 @@ async function waitUntilRunning(context: PoolContext, name: string, signal: Abor
   }
 }
 
-/** Answers when agent-server says that it is this slot's and nobody's. @throws SlipwayError when it is somebody's or not well. */
+/**
+ * Resolves when agent-server answers as this slot's and unclaimed. @throws SlipwayError when it is claimed or
+ * unhealthy.
+ */
 async function waitUntilDormant(slot: Slot, address: string, signal: AbortSignal): Promise<void> {
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LAST_LOOK_MS, pause * 1.2)) {
     const health = await sandboxHealth(slot, address, signal);

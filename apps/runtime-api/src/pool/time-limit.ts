@@ -1,6 +1,7 @@
 /**
- * Gives `work` a signal that ends with `signal`, or after `timeoutMs`. Nothing of it is left when the work is over: `AbortSignal.any` would leave something on a signal
- * that lives as long as the leader for each of ten thousand sandboxes.
+ * Gives `work` a signal that ends with `signal`, or after `timeoutMs`. Nothing of it is left when the work is over:
+ * `AbortSignal.any` would leave something on a signal that lasts as long as the leader for each of ten thousand
+ * sandboxes.
  */
 export async function within<T>(timeoutMs: number, signal: AbortSignal, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();

@@ -8,8 +8,9 @@ const VALUE = 'sandboxes.workspaceStore';
 const isUnfilled = (value: string): boolean => /\$\([A-Z_]+\)/.test(value);
 
 /**
- * Whether workspaces can be kept in the bucket: an object is written, read and deleted. `null`: yes, or it is a folder, which is not mounted here.
- * Without keys (`accessKeyId`) the identity is runtime-api's own, which this program does not have: then only what the bucket answers to anybody is asked, and `helm test` tries the rest.
+ * Whether workspaces can be kept in the bucket: an object is written, read and deleted. `null`: yes, or it is a folder,
+ * which is not mounted here. Without keys (`accessKeyId`) the identity is runtime-api's own, which this program does
+ * not have: then only anonymous access is tried, and `helm test` tries everything else.
  */
 export async function bucket(store: string, accessKeyId: string | undefined): Promise<string | null> {
   const url = new URL(store);

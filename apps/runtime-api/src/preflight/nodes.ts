@@ -18,7 +18,10 @@ export interface WantedTemplate {
   readonly runtimeClassName?: string | undefined;
 }
 
-/** What the nodes lack for these templates, as sentences; empty when nothing. Nothing is asked of a node that only lists its largest images: a sandbox image is among them. */
+/**
+ * Missing requirements of these templates on the nodes, as sentences; empty when nothing. Nothing is asked of a node
+ * that only lists its largest images: a sandbox image is among them.
+ */
 export function missingOfNodes(templates: readonly WantedTemplate[], nodes: readonly Node[], runtimeClasses: readonly string[]): string[] {
   return templates.flatMap((template) => {
     const { name, image, runtimeClassName, nodeSelector = {} } = template;
@@ -64,7 +67,7 @@ function otherNames(nodes: readonly Node[], image: string): string {
   return other === undefined ? '' : ` (the digest is there as ${other}: set sandboxes.image.repository to that name)`;
 }
 
-/** By its whole name: containerd looks nowhere else, so that the same digest under another name does not start. */
+/** By its whole name: containerd searches nowhere else, so that the same digest under another name does not start. */
 function hasImage(node: Node, image: string): boolean {
   return (node.status?.images ?? []).some(({ names = [] }) => names.some((name) => wholeName(name) === wholeName(image)));
 }

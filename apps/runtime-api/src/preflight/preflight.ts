@@ -8,7 +8,10 @@ import { answers, authority, issuer, postgres, proxy, redis } from './reach.js';
 const API_TIMEOUT_MS = 15_000;
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Everything that is wrong, as sentences, all checks beside each other. `tell` gets each check's name and whether it passed. Never throws. */
+/**
+ * Everything that is wrong, as sentences, all checks beside each other. `tell` receives each check's name and whether
+ * it passed. Never throws.
+ */
 export async function preflight(env: Variables, tell: (line: string) => void): Promise<string[]> {
   const checks: [name: string, check: Promise<readonly string[]>][] = [];
   const add = (name: string, variable: string, check: (value: string) => Promise<string | null>): void => {

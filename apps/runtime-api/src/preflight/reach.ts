@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { createPool } from '@slipway/db/sql';
 
-/** Longest that one check may take. Milliseconds; a service that is slower than that at an install is told of. */
+/** Longest that one check may take. Milliseconds; a service that is slower than that at an install is reported. */
 const TIMEOUT_MS = 10_000;
 /** Postgres 16: its roles know INHERIT and SET apart, which ours need. */
 const POSTGRES_AT_LEAST = 160_000;
@@ -104,7 +104,7 @@ export async function proxy(value: string, url: string): Promise<string | null> 
   }
 }
 
-/** Node leaves out what it cannot read of NODE_EXTRA_CA_CERTS, and says so in a warning that nobody sees. */
+/** Node leaves out what it cannot read of NODE_EXTRA_CA_CERTS, and prints a warning that goes unseen. */
 export async function authority(file: string): Promise<string | null> {
   try {
     const certificates = (await readFile(file, 'utf8')).match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];

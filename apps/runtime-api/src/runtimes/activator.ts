@@ -13,11 +13,12 @@ import { replaceWorkspace, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
 /**
- * The answer to a new session goes out beside its mark only within so long after its bind was sent: the claim is then far from its deadline, at which somebody else may end it.
- * Milliseconds, by a clock that goes on while the process is stopped.
+ * The answer to a new session goes out beside its mark only within so long after its bind was sent: the claim is then
+ * far from its deadline, at which another replica may end it. Milliseconds, by a clock that goes on while the process
+ * is stopped.
  */
 const BESIDE_MS = 10_000;
-/** Longest wait for a sandbox to accept. Milliseconds; agent-server tells its tool process meanwhile. */
+/** Longest wait for a sandbox to accept. Milliseconds; agent-server configures action-server meanwhile. */
 const ACTIVATION_TIMEOUT_MS = 5_000;
 
 export type Activated =
@@ -25,7 +26,7 @@ export type Activated =
   /** `isSilent`: it did not answer, so that it may have accepted all the same. */
   | { readonly result: 'failed'; readonly reason: string; readonly isSilent?: boolean };
 
-/** What a sandbox is told, opened. */
+/** Environment of a sandbox, decrypted. */
 export interface Secrets {
   readonly sessionKey: string;
   /** JSON. */
@@ -35,8 +36,9 @@ export interface Secrets {
 }
 
 /**
- * Gives the bound sandbox to its claim: the workspace of an earlier life first, then the one signed call that carries key and environment, then the mark.
- * Any replica may do it for a claim that is bound, again and again: every step is repeatable, and what is sent is the same to the byte.
+ * Gives the bound sandbox to its claim: the saved workspace first, then the one signed call that carries key and
+ * environment, then the mark. Any replica may do it for a claim that is bound, again and again: every step is
+ * repeatable, and what is sent is the same to the byte.
  */
 export class Activator {
   constructor(
@@ -45,7 +47,7 @@ export class Activator {
     private readonly box: SecretBox,
     private readonly key: KeyObject,
     private readonly clock: Clock,
-    /** `null`: no sandbox is told of a proxy. */
+    /** `null`: sandboxes get no proxy. */
     private readonly egress: EgressEnvironment | null = null,
   ) {}
 
@@ -110,7 +112,10 @@ export class Activator {
       : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
   }
 
-  /** @returns where the sandbox answers from now on. A workspace that does not exist any more is given up, and the session is told. */
+  /**
+   * @returns where the sandbox answers from now on. A workspace that does not exist any more is given up, and the
+   * session gets a notice.
+   */
   private async attach(orgId: string, sessionId: string, claim: BoundClaim, signal: AbortSignal): Promise<string> {
     const { db, backend, failpoints, logger } = this.context;
     // Two sandboxes must not work in one workspace.

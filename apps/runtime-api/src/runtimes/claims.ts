@@ -64,12 +64,15 @@ export class Claims {
   }
 
   /**
-   * The session's sandbox, active: the one that it has, or a new one. Still `starting` when a workspace of an earlier life takes its time to come back.
-   * When it answers, the claim is committed and the sandbox has accepted it (a new session's mark of that is written meanwhile); a repetition with the same request is the same sandbox, also after a crash in the middle.
-   *
-   * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because nobody would know of it and give it back.
-   * @throws SlipwayError `service.unavailable` (the caller is gone, or the sandbox of another request's claim does not answer), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);
-   *   when the wait is over `sandbox.no-capacity`, or what is in the way of the pool. The place in the queue is then kept for 10 s.
+   * The session's sandbox, active: the one that it has, or a new one. Still `starting` while a saved workspace is being
+   * restored. When it answers, the claim is committed and the sandbox has accepted it (a new session's mark of that is
+   * written meanwhile); a repetition with the same request is the same sandbox, also after a crash in the middle. ¶
+   * ¶@param gone aborted when the caller does not wait any more: then nothing new is claimed, because no caller would
+   * release it.
+   * @throws SlipwayError `service.unavailable` (the caller is gone, or the sandbox of another request's claim does not
+   * answer), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);
+   * when the wait is over `sandbox.no-capacity`, or what is in the way of the pool. The place in the queue is then kept
+   * for 10 s.
    */
   async obtain(orgId: string, sessionId: string, wanted: Wanted, gone: AbortSignal): Promise<Obtained> {
     const limit = new AbortController();
@@ -163,7 +166,8 @@ export class Claims {
       this.metrics.claims.inc({ result: 'activation-failed' });
       this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `claim activation failed: ${activated.reason}`);
       if (outcome.outcome === 'replay' && claim.claimId !== queuedAs && activated.isSilent === true) {
-        // Another request made this claim, and may have answered its caller: only the sandbox's receipt tells, which the reaper reads.
+        // Another request made this claim, and may have answered its caller: only the sandbox's receipt shows it, which
+        // the reaper reads.
         if (await this.isAlive(orgId, claim, signal))
           throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', { retryAfterSeconds: 5 });
         continue;

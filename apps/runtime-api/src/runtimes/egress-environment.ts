@@ -4,7 +4,10 @@ import { timeOfId } from '@slipway/domain';
 
 /** What a sandbox calls by itself: the platform, and its own servers. */
 const DIRECT = ['localhost', '127.0.0.1', '::1', '.svc', '.cluster.local'];
-/** How long a credential outlives the longest life of a sandbox: claims wait for their turn, and pauses for their keeper. Seconds. */
+/**
+ * How long a credential outlasts the longest lifetime of a sandbox: claims wait for their turn, and pauses for their
+ * keeper. Seconds.
+ */
 const SPARE_SECONDS = 86_400;
 
 export interface EgressOptions {

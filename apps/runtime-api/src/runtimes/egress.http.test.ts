@@ -12,7 +12,7 @@ describe('a session whose sandbox reaches names', () => {
     api = await startTestRuntimeApi({ egress: { proxyUrl: 'http://proxy.test:3128', secret: SECRET, direct: [], classes, maxAgeSeconds: 3_600 } });
   });
   after(() => api?.close());
-  /** What the sandbox at this address was told. */
+  /** Environment of the sandbox at this address. */
   const environmentAt = (url: string): Record<string, string> => JSON.parse(api.farm.sandboxes.get(url.split('/').at(-1) ?? '')?.latch.body ?? '{}').env;
   const claimsOf = (env: Record<string, string>) => new EgressCredentials(SECRET).verify(new URL(env['HTTPS_PROXY'] ?? 'http://none').password, new Date());
 

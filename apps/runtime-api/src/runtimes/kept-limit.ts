@@ -3,13 +3,17 @@ import { Gauge, type Registry } from '@slipway/telemetry/http';
 import type { PoolContext } from '../pool/pool-context.js';
 import { type KeptBytes, keptByOrg, sessionExists } from './kept-limit.queries.js';
 
-/** Between two looks at what is kept. Milliseconds: so long an organization may go on past its limit, by what its sandboxes at work may hold. */
+/**
+ * Poll interval of the size of saved workspaces. Milliseconds: so long an organization may go on past its limit, by
+ * what its sandboxes at work may hold.
+ */
 const LOOK_MS = 10_000;
 const GIB = 2 ** 30;
 
 /**
- * Keeps one organization from filling the store of all: above its limit no new session starts. What runs goes on and is kept, and what is
- * paused is resumed, so nothing is lost. Known from the last look, so that a claim asks nothing more; a replica that cannot look keeps what it knew.
+ * Keeps one organization from filling the store of all: above its limit no new session starts. Running sessions go on
+ * and are saved, and paused ones can be resumed, so nothing is lost. From the last poll, so that a claim needs no
+ * further query; a replica whose poll fails keeps the last answer.
  */
 export class KeptLimit {
   private full: ReadonlyMap<string, KeptBytes> = new Map();

@@ -152,7 +152,7 @@ describe('two replicas', () => {
   });
 
   it('serve each other: whoever waits at one gets what another one makes ready', async () => {
-    // Nobody leads: the queue is served by those who wait.
+    // Without a leader: the queue is served by waiting requests.
     const session = newSession();
     const late = startAt(otherUrl, session);
     await until('it waits', async () => (await rows(api, 'SELECT 1 FROM runtime.waiting')).length === 1);

@@ -14,8 +14,9 @@ const SIGN_EVERY_MS = 5_000;
 const DETAIL = 'The workspace of this session is brought back.';
 
 /**
- * Activations that bring a workspace of an earlier life. They may take minutes, so they go on when the request that began them has been answered: whoever asks meanwhile
- * joins, one replica works for a claim, and its signs keep the claim alive. A replica that dies gives no sign: the claim is then taken back and the session tries again.
+ * Activations that restore a saved workspace. They may take minutes, so they go on when the request that began them has
+ * been answered: concurrent requests join, one replica works for a claim, and its heartbeats keep the claim alive. A
+ * dead replica sends none: the claim is then taken back and the session tries again.
  */
 export class Restores {
   private readonly underWay = new Map<string, Promise<Activated | 'under-way'>>();
@@ -49,7 +50,7 @@ export class Restores {
   private async work(orgId: string, sessionId: string, template: string, claim: BoundClaim, sent: Secrets): Promise<Activated | 'under-way'> {
     const { db, failpoints, logger } = this.context;
     const hold = (detail: string | null): Promise<boolean> => holdRestore(db, orgId, sessionId, claim.claimId, this.restorer, HOLD_SECONDS, detail);
-    // Somebody else brings it, or it has ended: the row says which to whoever asks next.
+    // Another replica restores it, or it has ended: the row shows which to the next request.
     if (!(await hold(null))) return 'under-way';
     await failpoints('claim.restoring');
     const over = new AbortController();
@@ -60,7 +61,7 @@ export class Restores {
     }).then((held) => held || over.abort());
     try {
       const activated = await this.activator.activate(orgId, sessionId, template, claim, sent, limit);
-      // Nobody may be there any more to give it up.
+      // No request may be left to give it up.
       if (activated.result === 'failed')
         await releaseClaim(db, orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });
       return activated;

@@ -149,13 +149,14 @@ describe('200', () => {
   });
 
   it('takes another sandbox when one does not answer its activation', async () => {
-    // One more than two while somebody has just waited.
+    // One more than two right after a claim has waited.
     const ready = () => owner<{ pod_name: string }>(`SELECT pod_name FROM runtime.slot WHERE state = 'ready' ORDER BY warmed_at DESC`);
     await until('two are warm', async () => (await ready()).length >= 2);
     const warm = await ready();
     const [newest] = warm;
     api.farm.unreachable.add(newest?.pod_name ?? '');
-    // Which one is first is the stock's own to choose: after as many starts as there are sandboxes it was the silent one's turn.
+    // Which one is first is up to the leased slots: after as many starts as there are sandboxes it was the silent one's
+    // turn.
     for (const _each of warm) {
       const started = await api.call('POST', '/start', { session_id: newSession() });
       expect(started).toMatchObject({ status: 200, body: { status: 'running' } });

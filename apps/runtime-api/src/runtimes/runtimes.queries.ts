@@ -51,7 +51,10 @@ export async function replaceWorkspace(
   return rows[0]?.done === true;
 }
 
-/** This restorer brings the workspace of a bound claim and keeps it for `seconds` more. False: it is not bound any more, or somebody else brings it. */
+/**
+ * Marks this replica as restorer of a bound claim for `seconds` more. False: it is not bound any more, or another
+ * replica restores it.
+ */
 export async function holdRestore(
   db: SqlPool,
   orgId: string,
@@ -129,7 +132,10 @@ export function listSessions(db: SqlPool, orgId: string, limit: number, stoppedS
   );
 }
 
-/** A session whose last claim, `claimId`, has ended changes its status. False: it has a newer claim, or this one lives. */
+/**
+ * A session whose last claim, `claimId`, has ended changes its status. False: it has a newer claim, or this one is
+ * live.
+ */
 export async function setSessionStatus(db: SqlPool, orgId: string, sessionId: string, claimId: string, to: 'paused' | 'stopped'): Promise<boolean> {
   const { rows } = await db.query<{ done: boolean }>({
     text: 'SELECT runtime.set_session_status($1, $2, $3, $4) AS done',

@@ -101,7 +101,7 @@ export class RuntimesService {
         (await releaseClaim(db, orgId, row.claimId, { only: 'bound-or-active', end: 'released', session: status, detail: null })) ||
         (await setSessionStatus(db, orgId, row.sessionId, row.claimId, status));
       await this.context.failpoints('claim.released');
-      // Otherwise a start has come between: look again.
+      // Otherwise a start has come between: read again.
       if (!ended) continue;
       await this.removeEnded(orgId, row.sessionId);
       this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `session ${status}`);

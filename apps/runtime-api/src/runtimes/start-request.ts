@@ -8,7 +8,7 @@ const MAX_ENVIRONMENT_LENGTH = 256 * 1024;
 /** OpenHands' SDK asks for this one unless its user says otherwise: where no template has it, it means nothing. */
 const UNASKED_CLASS = 'sysbox-runc';
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Labels of this prefix say whose a sandbox is: nobody else sets them. */
+/** Labels of this prefix record the owner of a sandbox: reserved. */
 const RESERVED_LABELS = 'slipway.dev/';
 
 export interface StartRequest {

@@ -35,7 +35,7 @@ export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, p
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
       } catch (error) {
         if (!gone.aborted) throw error;
-        // Nobody reads why.
+        // The reason goes unread.
         return reply.hijack();
       }
     });

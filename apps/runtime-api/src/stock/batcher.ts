@@ -2,7 +2,9 @@
 export interface BatchOptions<Item> {
   /** Most items of one batch. */
   readonly most: number;
-  /** Batches on their way at the same time. More than one: a batch that waits for somebody's lock does not hold up the others. */
+  /**
+   * Batches on their way at the same time. More than one: a batch that waits for a lock does not hold up the others.
+   */
   readonly inFlight: number;
   /** Items with the same key go in different batches, one after the other. */
   readonly keyOf: (item: Item) => string;
@@ -16,8 +18,9 @@ interface Entry<Item, Result> {
 }
 
 /**
- * Natural batching: an item that finds nobody on the way is sent at once and alone; those that come meanwhile go together. Nobody waits for a timer.
- * When the database refuses a batch, nothing of it was written, and each item is sent again alone: one that cannot be done does no harm to the others.
+ * Natural batching: an item without a batch under way is sent at once and alone; those that come meanwhile go together.
+ * No timer is involved. When the database refuses a batch, nothing of it was written, and each item is sent again
+ * alone: one failing item does not affect the others.
  */
 export class Batcher<Item, Result> {
   private waiting: Array<Entry<Item, Result>> = [];
@@ -77,7 +80,7 @@ export class Batcher<Item, Result> {
   }
 }
 
-/** Postgres answered with an error: the transaction is undone. Without an answer nobody knows what was written. */
+/** Postgres answered with an error: the transaction is undone. Without an answer the outcome is unknown. */
 function wasRefused(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);

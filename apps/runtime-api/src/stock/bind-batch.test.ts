@@ -186,7 +186,7 @@ describe('the queue', () => {
     await tables.ready('p', 1);
     expect(await lease('r1', 9)).toEqual([]);
     expect((await renewLeases(tables.db, 'r1', [], 15)).wanted).toEqual(['p']);
-    // Whoever is served may hold what others lease: nobody waits for a replica that may be dead.
+    // A served claim may take slots that others lease: none waits for a replica that may be dead.
     expect((await serveWaiting(tables.db, 'p')).length).toBe(2);
     expect((await tables.bind([tables.request('c/1')]))[0]).toMatchObject({ outcome: 'bound' });
   });
@@ -218,7 +218,7 @@ describe('the queue', () => {
     await tables.ready('p', 1);
     const [bound] = await tables.bind([tables.request('a/1')]);
     if (bound === undefined || !('claim' in bound)) throw new Error('not bound');
-    // Its other request looked at the queue a moment before.
+    // Its other request read the queue a moment before.
     await tables.owner.query(
       `INSERT INTO runtime.waiting (org_id, session_id, pool_id, claim_id, runtime_id, request_hash, api_key, environment, cost, lane, default_cap)
        VALUES ('a', '1', 'p', 'clm_late', 'run_late', 'hash', '', '', 1, 'interactive', 10)`,

@@ -1,7 +1,7 @@
 import type { SqlPool } from '@slipway/db/sql';
 import { serveWaiting, watchWaiting } from './waiting.queries.js';
 
-/** How often those who wait are looked after, when nobody rings. Milliseconds. */
+/** Poll interval of the queue without notifications. Milliseconds. */
 const LOOK_MS = 100;
 
 /** `called`: it is not in the queue any more, ask again. `late`: the time is up, the place is kept for another 10 s. `gone`: the caller has left. */
@@ -12,7 +12,10 @@ interface Guest {
   readonly leave: (turn: Turn) => void;
 }
 
-/** Requests of this replica that wait in the queues. One look is for all of them, and serves whoever's turn it is, on any replica. */
+/**
+ * Requests of this replica that wait in the queues. One poll is for all of them, and serves the next claims, on any
+ * replica.
+ */
 export class ClaimQueue {
   private readonly guests = new Map<string, Set<Guest>>();
   private looking: Promise<void> | null = null;
@@ -25,7 +28,7 @@ export class ClaimQueue {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Waits as a claim that is queued. Looks at least once, also with `timeoutMs` 0. */
+  /** Waits as a claim that is queued. Polls at least once, also with `timeoutMs` 0. */
   wait(poolId: string, claimId: string, timeoutMs: number, gone: AbortSignal): Promise<Turn> {
     return new Promise((resolve) => {
       const guests = this.guests.get(claimId) ?? new Set();
@@ -53,13 +56,13 @@ export class ClaimQueue {
     });
   }
 
-  /** Everybody is late, from now on. */
+  /** All waits end from now on. */
   close(): void {
     this.closed = true;
     for (const guests of [...this.guests.values()]) for (const guest of [...guests]) guest.leave('late');
   }
 
-  /** Somebody may have been served, or there may be something to give out. */
+  /** A claim may have been served, or slots may have become available. */
   look(): Promise<void> {
     if (this.looking !== null) {
       this.again = true;

@@ -9,7 +9,10 @@ export interface LeasedSlot {
   readonly address: string;
 }
 
-/** Up to `count` slots for a replica that holds `held` of the pool; fewer when there are none, when it has its share, or when somebody waits. */
+/**
+ * Up to `count` slots for a replica that holds `held` of the pool; fewer when there are none, when it has its share, or
+ * when claims wait.
+ */
 export async function leaseChunk(db: SqlPool, poolId: string, replicaId: string, count: number, held: number, seconds: number): Promise<LeasedSlot[]> {
   const { rows } = await db.query<LeasedSlot>({
     name: 'lease_chunk',
@@ -19,7 +22,10 @@ export async function leaseChunk(db: SqlPool, poolId: string, replicaId: string,
   return rows;
 }
 
-/** This replica lives, and keeps these. @returns the slots that it still leases, and the pools for which somebody waits. */
+/**
+ * Heartbeat of this replica, which keeps these. @returns the slots that it still leases, and the pools with waiting
+ * claims.
+ */
 export async function renewLeases(
   db: SqlPool,
   replicaId: string,

@@ -40,7 +40,7 @@ describe('places at the limit of an organization', () => {
   });
 });
 
-/** @param keepsPlaces the variant without forgets the place of each that was told to wait, as an answer `sandbox.quota` did. */
+/** @param keepsPlaces the variant without forgets the position of each queued one, as an answer `sandbox.quota` did. */
 async function run(tables: ClaimTables, steps: readonly Step[], keepsPlaces: boolean): Promise<void> {
   await tables.reset('p');
   await tables.owner.query(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('a', ${LIMIT})`);

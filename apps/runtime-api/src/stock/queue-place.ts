@@ -6,7 +6,7 @@ import { readQueue } from './waiting.queries.js';
 
 /** Assumed until one was measured. Seconds from the intent of a sandbox until it is ready. */
 const LEAD_SECONDS = 30;
-/** What somebody has to do something about: it is said instead of `sandbox.no-capacity` while nothing is ready. */
+/** Problems that need an action: reported instead of `sandbox.no-capacity` while nothing is ready. */
 const SAID_INSTEAD: ReadonlySet<string> = new Set<ErrorCode>([
   'sandbox.image-unavailable',
   'sandbox.unschedulable',
@@ -26,11 +26,14 @@ export function quotaReached({ inUse, cap }: { readonly inUse: number; readonly 
   return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 10 });
 }
 
-/** What somebody is told whose wait is over: his place, about how long it may last, and why. The place is kept for 10 s: whoever asks again goes on with it. */
+/**
+ * Answer to a claim whose wait is over: its position, an estimate, and the reason. The position is kept for 10 s: a
+ * repetition continues with it.
+ */
 export async function noCapacity(db: SqlPool, poolId: string, claimId: string): Promise<SlipwayError> {
   const queue = await readQueue(db, poolId);
   const place = positionOf(queue.turns, queue.waiting, queue.shares, claimId);
-  // Somebody may have served it at this moment: then it is next, and the repetition finds it.
+  // Another replica may have served it at this moment: then it is next, and the repetition finds it.
   const position = place?.position ?? 1;
   const { problem } = queue;
   if (place?.atCap === true) {
@@ -40,7 +43,7 @@ export async function noCapacity(db: SqlPool, poolId: string, claimId: string): 
     const ownPlace = placeInOrg(queue.waiting, claim);
     return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 1, extensions: { position: ownPlace, estimateSeconds: null, reason: detail } });
   }
-  // How long it takes until somebody has done something is not known.
+  // The time until an operator acts is unknown.
   const isStuck = problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0;
   const estimate = isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
   const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };

@@ -7,7 +7,10 @@ const LEAST_HELD = 2;
 const MOST_HELD = 32;
 /** Over how long the rate is measured. Seconds. */
 const RATE_SECONDS = 1;
-/** A lease with less than this share of its life left is not offered: the database would refuse it, this only saves asking. */
+/**
+ * A lease with less than this share of its time left is not offered: the database would refuse it, this only saves a
+ * query.
+ */
 const MARGIN = 1 / 15;
 /** After a chunk that was empty the next one is asked for at the earliest so much later. Milliseconds. */
 const EMPTY_PAUSE_MS = 250;
@@ -24,7 +27,10 @@ export interface StockOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The ready slots of one pool that this replica leases, so that a claim need not look for one. What it remembers is a hint: the bind asks the row. */
+/**
+ * The ready slots of one pool that this replica leases, so that a claim need not search one. Its memory is a hint: the
+ * bind checks the row.
+ */
 export class Stock {
   /** The last one goes first: the most recently warmed. */
   private held: HeldSlot[] = [];
@@ -84,7 +90,7 @@ export class Stock {
     this.held = this.held.filter((held) => held.until > askedAt);
   }
 
-  /** What is held beyond what the rate of late wants; they are not in the stock any more. */
+  /** What is held beyond the recent rate needs; they are released. */
   takeSurplus(): LeasedSlot[] {
     return this.held.splice(0, Math.max(0, this.held.length - this.size(performance.now())));
   }

@@ -4,7 +4,10 @@ import type { OrgShare, OrgTurn, WaitingClaim } from '@slipway/domain';
 /** Most sandboxes given out by one call; the next one goes on. */
 const SERVED_AT_ONCE = 64;
 
-/** Gives ready slots that nobody leases to those who wait for the pool, in fair order. Cheap when nobody waits. @returns the claims that were bound, the first served first. */
+/**
+ * Gives unleased ready slots to claims that wait for the pool, in fair order. Cheap when none waits. @returns the
+ * claims that were bound, the first served first.
+ */
 export async function serveWaiting(db: SqlPool, poolId: string, limit: number = SERVED_AT_ONCE): Promise<string[]> {
   const { rows } = await db.query<{ claim_id: string }>({
     name: 'serve_waiting',
@@ -14,7 +17,7 @@ export async function serveWaiting(db: SqlPool, poolId: string, limit: number = 
   return rows.map((row) => row.claim_id);
 }
 
-/** Sessions that wait for the pool and may have a sandbox: what it lacks at this moment beyond its target. */
+/** Sessions that wait for the pool and may have a sandbox: its shortage at this moment beyond its target. */
 export async function countWaiting(db: SqlPool, poolId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>({ name: 'count_waiting', text: 'SELECT runtime.count_waiting($1) AS count', values: [poolId] });
   return rows[0]?.count ?? 0;
@@ -40,7 +43,7 @@ export interface QueueSnapshot {
   readonly waiting: readonly WaitingClaim[];
   readonly shares: ReadonlyMap<string, OrgShare>;
   readonly turns: ReadonlyMap<string, OrgTurn>;
-  /** Sandboxes that nobody was given. */
+  /** Unclaimed sandboxes. */
   readonly ready: number;
   /** Sandboxes a second that became ready in the last minute. */
   readonly readyRate: number;

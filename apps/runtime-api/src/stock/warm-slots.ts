@@ -18,7 +18,7 @@ const MARK_PAUSES_MS = [100, 300, 1_000, 3_000];
 
 export interface WarmSlotsOptions extends BindLimits {
   readonly replicaId: string;
-  /** Life of a lease. Seconds; renewed at a third of it. */
+  /** Lifetime of a lease. Seconds; renewed at a third of it. */
   readonly leaseSeconds: number;
 }
 
@@ -39,7 +39,7 @@ export class WarmSlots {
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> = Promise.resolve();
 
-  /** @param wanted called when somebody waits for a pool, here or at another replica. */
+  /** @param wanted called when a claim waits for a pool, here or at another replica. */
   constructor(
     private readonly context: WarmSlotsContext,
     private readonly options: WarmSlotsOptions,
@@ -59,7 +59,7 @@ export class WarmSlots {
       wanted(poolId);
       void this.yield(poolId).catch(onError);
     };
-    // Those who wait were perhaps called, or look for what is held here: at once, not with the next look.
+    // Waiting claims may have been notified, or need slots held here: now, not with the next poll.
     const opened = (): void => {
       served();
       void this.renew();
@@ -68,7 +68,7 @@ export class WarmSlots {
     this.onError = onError;
   }
 
-  /** Begins to lease and to listen. Without it every claim looks for its slot itself. */
+  /** Begins to lease and to listen. Without it every claim searches its slot itself. */
   start(): void {
     this.notifications = listenToQueues(this.context.db, this.events, this.onError);
     this.timer = setInterval(() => void this.renew(), (this.options.leaseSeconds * 1_000) / 3);
@@ -92,12 +92,12 @@ export class WarmSlots {
     });
   }
 
-  /** Leases what each pool's stock lacks. */
+  /** Leases the missing slots of each pool. */
   async fill(): Promise<void> {
     await Promise.all([...this.stocks.values()].map((stock) => stock.refill()));
   }
 
-  /** @throws SlipwayError `service.unavailable` when somebody holds what it needs for too long. */
+  /** @throws SlipwayError `service.unavailable` when a lock that it needs is held for too long. */
   async bind(request: BindRequest): Promise<BindOutcome> {
     try {
       return await this.binds.run(request);

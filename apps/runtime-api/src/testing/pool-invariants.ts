@@ -22,7 +22,7 @@ interface SlotRow {
 export class InvariantWatch {
   /** First claim seen of each slot. */
   private readonly owners = new Map<string, string>();
-  /** Sessions whose start was answered, and which nobody has ended since. */
+  /** Sessions whose start was answered, and which have not ended since. */
   readonly answered = new Map<string, { org: string; session: string; url: string }>();
   readonly during: Violation[] = [];
   /** Workspaces that were lost with a node. */
@@ -103,7 +103,7 @@ export class InvariantWatch {
     if (this.world.farm.sandboxes.get(name)?.uid !== uid) return;
     const { rows } = await this.world.owner.query<SlotRow>('SELECT * FROM runtime.slot WHERE pod_name = $1', [name]);
     const slot = rows[0];
-    // Without a row, or after its end, it is a sandbox that nobody owns.
+    // Without a row, or after its end, it is a sandbox without an owner.
     if (slot === undefined || slot.state === 'gone') return;
     if (!['doomed', 'releasing'].includes(slot.state) || slot.pod_uid !== uid)
       this.during.push(new Violation('I7', `${name} was removed while its slot was ${slot.state} with uid ${slot.pod_uid}`));
@@ -141,7 +141,9 @@ export class InvariantWatch {
       if (row.in_use !== row.live || row.live > CAP) throw new Violation('I9', `${row.org_id} has ${row.live} live claims, ${row.in_use} counted, cap ${CAP}`);
   }
 
-  /** Until recovery a claim whose mark was lost looks as if it had not been activated yet; it is the same claim on the same sandbox. */
+  /**
+   * Until recovery a claim whose mark was lost appears as not activated yet; it is the same claim on the same sandbox.
+   */
   private async checkAnswered(isSettled: boolean): Promise<void> {
     for (const { org, session, url } of this.answered.values()) {
       const { rows } = await this.world.owner.query<{ status: string; url: string; claim_id: string }>(

@@ -158,7 +158,7 @@ export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], ra
     act(3, 'the standby catches up', () => done(() => database.replicate()));
     fault(1, 'the standby takes over', () => done(() => database.failOver()));
   }
-  // What nobody has read of the watch is bounded, as in a real one.
+  // The unread backlog of the watch is bounded, as in a real one.
   act(1, 'the watch forgets', () => cluster.events.length > 20 && done(() => cluster.events.splice(0, 10)));
   return { usual, faults };
 }

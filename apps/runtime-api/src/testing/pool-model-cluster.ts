@@ -1,4 +1,7 @@
-/** The cluster of the model: pods, the latch in each of them, what its API does when a call arrives, and the events that a watch tells late, twice, out of order or never. */
+/**
+ * The cluster of the model: pods, the latch in each of them, what its API does when a call arrives, and the events that
+ * a watch delivers late, twice, out of order or never.
+ */
 import type { Broken } from './pool-model-variants.js';
 
 export interface ModelPod {
@@ -24,7 +27,7 @@ export class ModelCluster {
   readonly cordoned = new Set<number>();
   away = false;
   version = 0;
-  /** Told by the watch, not yet seen. */
+  /** Sent by the watch, not yet seen. */
   readonly events: WatchEvent[] = [];
   private uids = 0;
   onRemoval: (pod: ModelPod, meant: number) => void = () => {};
@@ -71,7 +74,7 @@ export class ModelCluster {
     this.tell(pod, phase);
   }
 
-  /** The signed activation arrives at the address of a slot's pod. @returns accepted, or refused; `null`: nobody answers. */
+  /** The signed activation arrives at the address of a slot's pod. @returns accepted, or refused; `null`: no answer. */
   activate(slot: number, uid: number, claim: number): boolean | null {
     const pod = this.pods.get(slot);
     if (pod === undefined || pod.phase !== 'running') return null;
@@ -82,7 +85,10 @@ export class ModelCluster {
   }
 }
 
-/** What a watch has told of the pods. Old news is known by its version; after a list, everything up to the list's version is old. */
+/**
+ * State of the pods from a watch. Old news is known by its version; after a list, everything up to the list's version
+ * is old.
+ */
 export class WatchCache {
   readonly seen = new Map<number, WatchEvent>();
   private listed = 0;

@@ -188,8 +188,9 @@ export class ModelDatabase {
   }
 
   /**
-   * Slots that nobody leases. When there is none and `isNeeded`, one of whoever leases most: a replica whose clients are quiet must not keep the last slots from the others.
-   * The new epoch is the fence: the former holder's bind fails, and it takes another.
+   * Unleased slots. When there is none and `isNeeded`, one of the largest lessee: a replica whose clients are quiet
+   * must not keep the last slots from the others. The new epoch is the fence: the former holder's bind fails, and it
+   * takes another.
    */
   lease(holder: number, most: number, isNeeded: boolean): ModelSlot[] {
     const leased: ModelSlot[] = [];

@@ -24,14 +24,16 @@ export class ModelObserver {
   private readonly owners = new Map<number, number>();
   /** Claim that each pod accepted first, ever. */
   private readonly accepted = new Map<number, number>();
-  /** Told to a client, and not ended by it or by the end of the pod. */
+  /** Confirmed to a client, and not ended by it or by the end of the pod. */
   private readonly answers = new Map<number, Answer>();
-  /** Pods of which the watch has told the end. */
+  /** Pods whose end the watch has reported. */
   private readonly removedPods = new Set<number>();
   /** Claims that their client stopped. */
   private readonly stopped = new Set<number>();
 
-  /** @param isLossy an acknowledged suffix of the database may be lost: then only what does not rest on rows can hold. */
+  /**
+   * @param isLossy an acknowledged suffix of the database may be lost: then only what does not depend on rows can hold.
+   */
   constructor(
     private readonly database: ModelDatabase,
     private readonly cluster: ModelCluster,
@@ -88,7 +90,7 @@ export class ModelObserver {
     if (pod !== undefined && pod.label !== null && pod.uid !== meant) throw new ModelViolation('I18', `pod ${pod.uid} has the label meant for ${meant}`);
   }
 
-  /** A client is told that its sandbox is active. */
+  /** A client gets its active sandbox. */
   answered(claim: ModelClaim, body: number, uid: number): void {
     if (claim.body !== body) throw new ModelViolation('I4', `body ${body} got the sandbox of body ${claim.body}`);
     // An answer that was long on its way was true when the database gave it.
@@ -140,7 +142,7 @@ export class ModelObserver {
     }
   }
 
-  /** What is not yet as it must be when everybody has recovered; `null` when nothing is. */
+  /** What is not yet as it must be when all have recovered; `null` when nothing is. */
   unsettled(): string | null {
     const { rows } = this.database;
     const { pods } = this.cluster;

@@ -10,7 +10,7 @@ export interface ModelRequest {
   readonly session: string;
   readonly body: number;
   phase: 'queued' | 'picked' | 'binding' | 'activating' | 'marking';
-  /** The slot in hand, from the stock. */
+  /** The slot in hand, from the leased slots. */
   slot: { readonly id: number; readonly epoch: number; readonly uid: number } | null;
   /** The claim that its bind under way would make: an answer to an earlier bind is not its answer. */
   proposed: number;
@@ -21,10 +21,10 @@ export interface ModelRequest {
 }
 
 export interface ModelReplica {
-  /** Grows with each start: a lease belongs to one life of a replica. */
+  /** Grows with each start: a lease belongs to one start of a replica. */
   incarnation: number;
   up: boolean;
-  /** Leased slots, by slot: one that is told twice is there once. */
+  /** Leased slots, by slot: one that is sent twice is there once. */
   readonly stock: Map<number, { readonly epoch: number; readonly uid: number }>;
   requests: ModelRequest[];
 }
@@ -65,7 +65,7 @@ export class ModelWorld {
   readonly network: Message[] = [];
   /** Last outcome of each session's requests. */
   readonly outcomes = new Map<string, Outcome>();
-  /** How often each outcome of a bind and of a request came about: a walk that reaches nothing proves nothing. */
+  /** How often each outcome of a bind and of a request came about: a walk that reaches no state shows nothing. */
   readonly reached = new Map<string, number>();
   private incarnations = REPLICAS;
   private requests = 0;
@@ -92,7 +92,7 @@ export class ModelWorld {
     this.request(replica, org, Number(session.split('/')[1]), body);
   }
 
-  /** A request takes a slot out of the stock. */
+  /** A request takes a slot out of the leased slots. */
   pick(replica: ModelReplica): boolean {
     const request = replica.requests.find((each) => each.phase === 'queued');
     const [first] = replica.stock;
@@ -104,7 +104,10 @@ export class ModelWorld {
     return true;
   }
 
-  /** A request that finds no stock asks whether it needs a slot at all: it may be a repetition, or beyond the quota. */
+  /**
+   * A request that finds no leased slot asks whether it needs a slot at all: it may be a repetition, or beyond the
+   * quota.
+   */
   ask(replica: ModelReplica): boolean {
     const request = replica.requests.find((each) => each.phase === 'queued');
     if (request === undefined || replica.stock.size > 0) return false;
@@ -245,7 +248,7 @@ export class ModelWorld {
 
   // The network.
 
-  /** A message arrives. A replica that has been restarted does not know what its former life asked for. */
+  /** A message arrives. A replica that has been restarted does not know what its previous process requested. */
   deliver(message: Message): void {
     const { database, cluster, network } = this;
     const sender = 'replica' in message ? this.lifeOf(message) : null;
@@ -324,7 +327,7 @@ export class ModelWorld {
     return results;
   }
 
-  /** The replica, if it is still in the life in which it sent the message. */
+  /** The replica, if it is still the process that sent the message. */
   private lifeOf({ replica, incarnation }: Sender): ModelReplica | null {
     const found = this.replicas[replica] as ModelReplica;
     return found.up && found.incarnation === incarnation ? found : null;
@@ -334,7 +337,7 @@ export class ModelWorld {
     return replica.requests.find((each) => each.id === id && each.phase === phase && each.claim?.id === claim);
   }
 
-  // The loops of the pool. Who runs them is not told apart: two at once are normal.
+  // The loops of the pool. Runners are not distinguished: two at once are normal.
 
   /** @returns whether it wrote an intent. */
   plan(): boolean {
@@ -396,7 +399,7 @@ export class ModelWorld {
     }
   }
 
-  /** What the watch has told of a warm slot's own pod, without asking anybody. */
+  /** State of a warm slot's own pod from the watch, without a request. */
   believeWatch(slot: ModelSlot): boolean {
     const event = this.cache.seen.get(slot.id);
     if (slot.state !== 'ready' || event?.uid !== slot.uid || (event?.phase !== 'ended' && event?.phase !== 'removed')) return false;

@@ -11,7 +11,7 @@ export interface Walk {
   readonly broken?: Broken;
   /** The database may fall back to a standby that lags: what was acknowledged last is lost (I15). */
   readonly isLossy?: boolean;
-  /** Is told the name of each step. */
+  /** Receives the name of each step. */
   readonly trace?: (step: string) => void;
 }
 

@@ -6,7 +6,7 @@ import { createRuntimeApi, type RuntimeApi, type RuntimeApiOptions } from '../ap
 import type { PoolSpec } from '../pool/pool-context.js';
 
 /** What tests read out of an answer. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer of unknown shape is what these tests look at.
+// biome-ignore lint/suspicious/noExplicitAny: an answer of unknown shape is what these tests read.
 type Json = any;
 
 export const TEST_API_KEY = 'test-runtime-api-key-0123456789abcdef';

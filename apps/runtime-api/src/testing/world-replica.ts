@@ -28,7 +28,7 @@ interface Trace {
   readonly park: () => void;
 }
 
-/** One runtime-api process of a world, with its own stock of leased slots. It dies whole, with all that it does at that moment. */
+/** One runtime-api process of a world, with its own leased slots. It dies as a whole, with all work under way. */
 export class WorldReplica {
   readonly warmSlots: WarmSlots;
   readonly reaper: Reaper;

@@ -15,7 +15,10 @@ const FORM_TIMEOUT_MS = 10_000;
 
 export interface AccessHandlerOptions {
   readonly tokens: SandboxTokens;
-  /** Spends the ticket. @returns the id of its grant, or `null`. Rejects when the database does not answer: nobody gets in. */
+  /**
+   * Spends the ticket. @returns the id of its grant, or `null`. Rejects when the database does not answer: access is
+   * refused.
+   */
   readonly redeem: (hash: Buffer, conversation: string, port: number) => Promise<string | null>;
   readonly find: (id: string) => Promise<LiveGrant>;
   /** Origin of Slipway's own pages. */
@@ -23,7 +26,7 @@ export interface AccessHandlerOptions {
   readonly secure: boolean;
 }
 
-/** Where a browser changes its ticket into a cookie, and where that cookie is made anew while its access holds. */
+/** Where a browser changes its ticket into a cookie, and where that cookie is renewed while its access holds. */
 export class AccessHandler {
   constructor(private readonly options: AccessHandlerOptions) {}
 

@@ -2,8 +2,8 @@ import { listen, type PostgresSession, type SqlPool, sessionOf } from '@slipway/
 import type { Logger } from '@slipway/telemetry';
 
 /**
- * Calls `changed` within milliseconds of any change of a grant, and for what changed while nobody listened each time that it listens again.
- * Only makes faster what the looks of `GrantWatch` find out anyway: it may be away, and nothing is wrong.
+ * Calls `changed` within milliseconds of any change of a grant, and each time that it listens again, for missed
+ * changes. Only speeds up the polls of `GrantWatch`: it may be away without harm.
  */
 export function listenForChanges(pool: SqlPool, changed: () => void, logger: Logger): PostgresSession {
   return listen({

@@ -23,7 +23,8 @@ export function headerToken(headers: IncomingHttpHeaders): string | null {
 }
 
 /**
- * What a request proves itself with, or `null`. A header goes before the cookie; by path there is no cookie, since the origin is every sandbox's.
+ * Credential of a request, or `null`. A header goes before the cookie; by path there is no cookie, since all sandboxes
+ * share the origin.
  * @throws SlipwayError `request.invalid` for a token in the URL: it would be in the logs of everything that it passes.
  */
 export function credentialOf(request: IncomingMessage, address: SandboxAddress, cookieName: string): Credential | null {
@@ -47,8 +48,9 @@ export function cookiesOf(header: string | undefined): Array<readonly [name: str
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what another origin's page makes with the cookie of this browser. Sandboxes are each other's neighbours on one site, so `SameSite`
- * does not tell them apart; the origin does. Following a link into a sandbox is the one thing that other pages may cause.
+ * Refuses what another origin's page makes with the cookie of this browser. Sandboxes are each other's neighbours on
+ * one site, so `SameSite` does not separate them; the origin does. Following a link into a sandbox is the one thing
+ * that other pages may cause.
  * @throws SlipwayError `request.cross-site`
  */
 export function assertOwnOrigin(request: IncomingMessage, ownOrigin: string, kind: 'request' | 'upgrade'): void {

@@ -5,15 +5,18 @@ import type { LiveGrant } from './grants.queries.js';
 
 /** Oldest answer of the database that lets anybody in. Milliseconds, counted from when it was asked: this is the promise that a revoked token is refused within a second. */
 export const MAX_AGE_MS = 1_000;
-/** How often every grant in use is looked at, whether or not anything was heard of it. Milliseconds. */
+/** Check interval of every grant in use, with or without notifications. Milliseconds. */
 const LOOK_EVERY_MS = 400;
-/** A grant that is not used for this long is no longer looked at. Milliseconds; its next use asks first. */
+/** A grant that is not used for this long is no longer checked. Milliseconds; its next use checks first. */
 const IDLE_MS = 10_000;
 /** Grants that hold no longer are remembered, so that showing an ended token costs no query. The oldest goes first. */
 const MAX_ENDED = 10_000;
 const NEEDED: Permission = 'sandbox:access';
 
-/** What a use of a grant is told: `ended` when it was revoked or is over, `unknown` when nothing could be learnt of it for the whole grace. */
+/**
+ * Result for a use of a grant: `ended` when it was revoked or is over, `unknown` when no check succeeded for the whole
+ * grace.
+ */
 export type EndOfUse = 'ended' | 'unknown';
 
 interface Entry {
@@ -25,11 +28,11 @@ interface Entry {
 }
 
 /**
- * Whether grants still hold: for new requests, and for what is open.
- *
- * A request is let in on an answer of the database that is at most a second old; one that is older is asked for again first. When there is none:
- * - a new request is refused (`service.unavailable`): it fails closed, because a person who was shut out must stay out;
- * - what is open goes on for the grace and is then closed: a database that fails over in seconds should cost nobody their terminal.
+ * Whether grants still hold: for new requests, and for what is open. ¶ ¶A request is admitted on an answer of the
+ * database that is at most a second old; an older one is refreshed first. Without an answer:
+ * - a new request is refused (`service.unavailable`): it fails closed, because a user who was shut out must stay out;
+ * - what is open goes on for the grace and is then closed: a database that fails over in seconds should cost no user
+ * their terminal.
  */
 export class GrantWatch {
   private readonly entries = new Map<string, Entry>();
@@ -39,7 +42,7 @@ export class GrantWatch {
   private looking: Promise<void> | null = null;
   private again = false;
 
-  /** @param options.look asks the database; must answer or reject within a second. `graceMs`: see above. */
+  /** @param options.look reads the database; must answer or reject within a second. `graceMs`: see above. */
   constructor(
     private readonly options: {
       readonly look: (ids: readonly string[]) => Promise<LiveGrant[]>;
@@ -92,7 +95,7 @@ export class GrantWatch {
     };
   }
 
-  /** Something has changed: every grant in use is looked at now. */
+  /** Something has changed: every grant in use is checked now. */
   changed(): void {
     if (this.looking === null) void this.lookAtAll();
     else this.again = true;

@@ -10,7 +10,7 @@ export interface LiveGrant {
   readonly port: number;
   readonly endsAt: Date;
   readonly role: Role;
-  /** Who it is, as agent-server and readers of the log are told. */
+  /** The user, as agent-server and readers of the log see them. */
   readonly user: CallerUser;
 }
 

@@ -17,7 +17,7 @@ function asked(method: string, url: string, mode = 'cors'): IncomingMessage {
   return { method, url, headers: { 'sec-fetch-mode': mode } } as unknown as IncomingMessage;
 }
 
-/** One whose clock stands until it is moved, and whose database takes what it is told unless it is away. */
+/** One whose clock stands until it is moved, and whose database accepts writes unless it is away. */
 function harness() {
   const noted: Array<{ id: string; usedAt: number }> = [];
   const world = { now: 0, away: false, failures: 0 };
@@ -65,7 +65,7 @@ describe('PersonsWork', () => {
       ['a message of another length', () => said(41), true],
     ];
     for (const [what, action, counts] of steps) expect([what, await isWork(action)]).toEqual([what, counts]);
-    // Somebody types: each stroke is as long as the one before.
+    // A user types: each stroke is as long as the one before.
     world.now += 2 * MINUTE;
     said(2);
     await work.tell();
@@ -115,7 +115,7 @@ describe('PersonsWork', () => {
           for (const [index, at] of times.entries()) if (index > 0) expect(at - (times[index - 1] as number)).toBeGreaterThanOrEqual(MINUTE);
           const own = uses.filter((use) => use.id === id).map(({ at }) => at);
           expect(times.every((time) => own.includes(time))).toBe(true);
-          // A later one says more than an earlier one of which the database was not told.
+          // A later use replaces an earlier one that was not written.
           for (const at of own) expect(times.some((time) => time > at - MINUTE)).toBe(true);
         }
       }),

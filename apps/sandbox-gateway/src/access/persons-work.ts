@@ -4,7 +4,9 @@ import type { Logger } from '@slipway/telemetry';
 import type { LiveGrant } from './grants.queries.js';
 
 const NOTE_EVERY_MS = SANDBOX_USE_NOTED_SECONDS * 1_000;
-/** How long uses are collected before the database is told of them together, and how long until it is told again of what it did not take. Milliseconds. */
+/**
+ * How long uses are collected before they are written together, and the retry interval of a failed write. Milliseconds.
+ */
 const TELL_EVERY_MS = 2_000;
 /** What follows upon something else within this is no page by itself. Milliseconds: pages beat every two seconds or slower. */
 const BEAT_MS = 1_000;
@@ -22,9 +24,9 @@ interface Seen {
 }
 
 export interface PersonsWorkOptions {
-  /** Tells the database which grants were used, each how many seconds ago. */
+  /** Writes which grants were used, each how many seconds ago. */
   readonly note: (uses: ReadonlyArray<readonly [id: string, secondsAgo: number]>) => Promise<void>;
-  /** The database was not told. */
+  /** The write failed. */
   readonly failed: () => void;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
@@ -32,18 +34,17 @@ export interface PersonsWorkOptions {
 }
 
 /**
- * Notes with a grant that somebody works through it, once a minute at most, so that the idle sweep of worker leaves their sandbox alone.
- *
- * Work is what a person does, as far as it can be seen from here: a navigation, a request that changes something, the first request for an address, and frames of a
- * WebSocket that are not the same again and again. An open page polls and sends its beats without anybody there, and that is no work; nor is what only the sandbox sends.
- * What goes to agent-server is not counted: that tells itself what people do in its terminal, files and browser.
- *
- * Which way it fails: nothing here holds up or ends what it looks at. While the database takes no note, a sandbox that is in use may be paused as idle;
- * its workspace is kept, and a message resumes it.
+ * Notes with a grant that a user works through it, once a minute at most, so that the idle sweep of worker leaves their
+ * sandbox alone. ¶ ¶Work is what a user does, as far as it can be seen from here: a navigation, a request that changes
+ * something, the first request for an address, and frames of a WebSocket that are not the same again and again. An open
+ * page polls and sends its beats without a user there, and that is no work; nor is what only the sandbox sends. What
+ * goes to agent-server is not counted: which itself reports users' work in its terminal, files and browser. ¶ ¶Which
+ * way it fails: nothing here delays or ends the traffic that it observes. While the writes fail, a sandbox that is in
+ * use may be paused as idle; its workspace is kept, and a message resumes it.
  */
 export class PersonsWork {
   private readonly seen = new Map<string, Seen>();
-  /** Not told yet: when each was used. */
+  /** Not written yet: when each was used. */
   private readonly pending = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private telling: Promise<void> | null = null;
@@ -62,7 +63,7 @@ export class PersonsWork {
     if (!known || !looks || headers['sec-fetch-mode'] === 'navigate') this.used(grant.id, seen);
   }
 
-  /** A WebSocket that was let in: to be told of each of its client's frames with data, by its length. Bytes. */
+  /** An admitted WebSocket: call for each of its client's frames with data, by its length. Bytes. */
   socket(grant: LiveGrant, upgrade: IncomingMessage): (length: number) => void {
     if (!counts(grant)) return () => {};
     this.request(grant, upgrade);
@@ -76,7 +77,7 @@ export class PersonsWork {
     };
   }
 
-  /** Tells what is not told yet, if the database takes it. @throws never */
+  /** Writes what is not written yet, if the database accepts it. @throws never */
   tell(): Promise<void> {
     this.telling ??= this.noteOnce().finally(() => {
       this.telling = null;

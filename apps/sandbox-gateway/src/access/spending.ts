@@ -5,7 +5,7 @@ import { budgetReason } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { LiveGrant, SpendingAnswer } from './grants.queries.js';
 
-/** Longest wait until llm-gateway knows who pays. Milliseconds; worker tells it four times a second. */
+/** Longest wait until llm-gateway acknowledges the spender. Milliseconds; worker retries four times a second. */
 const TOLD_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
@@ -28,10 +28,11 @@ export class Spending {
   constructor(private readonly options: SpendingOptions) {}
 
   /**
-   * Resolves when models may work for the holder of the grant, and llm-gateway knows that they pay: from now on for the task, or `beside` it for what this request asks, and no call
-   * of it counts for somebody else.
+   * Resolves when the holder of the grant has a budget, and llm-gateway has them as spender: from now on for the task,
+   * or `beside` it for this request, and none of its calls counts for another user.
    * @returns headers that agent-server is to get with the request.
-   * @throws SlipwayError `budget.exhausted`; `auth.missing`; `service.unavailable` when the database does not answer, or llm-gateway cannot be told.
+   * @throws SlipwayError `budget.exhausted`; `auth.missing`; `service.unavailable` when the database does not answer,
+   * or llm-gateway does not acknowledge.
    */
   async spend(grant: LiveGrant, work: AgentWork, signal?: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const answer = await asked(this.options.spend(grant.id, work === 'pays'));

@@ -2,7 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
 import type { LiveGrant } from './grants.queries.js';
 
-/** How long one note covers what follows it. Seconds: the holder of a grant counts as somebody who steers for so much longer than they did, and the database has a write each so often. */
+/**
+ * How long one note covers what follows it. Seconds: the holder of a grant counts as steering for this much longer, and
+ * the database has a write each so often.
+ */
 const COVERED_SECONDS = 5;
 /** What goes on is noted again in time. Milliseconds. */
 const AGAIN_MS = (COVERED_SECONDS * 1_000) / 2;

@@ -7,7 +7,7 @@ import { refusalOf } from './upgrade.js';
 
 /** OpenHands' clients send no key when they connect, but as their first frame, and within this. Milliseconds. */
 const FIRST_FRAME_MS = 10_000;
-/** What is read of somebody who has not said who it is, before they are cut off. Bytes; a token is far shorter. */
+/** Bytes read from an unauthenticated client before it is disconnected; a token is far shorter. */
 const MAX_UNPROVED = 64 * 1024;
 /** Close codes as agent-server's own. */
 const CLOSE_AUTH = 4001;
@@ -24,7 +24,7 @@ interface Sandbox {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly use: (end: (code: number, reason: string) => void) => () => void;
-  /** Is told of each message of the client, by its length. Bytes. */
+  /** Called for each message of the client, by its length. Bytes. */
   readonly said: (length: number) => void;
   /** Each message of the client waits for it; one that is refused closes the socket (`refusalOf`). `null`: nothing waits. */
   readonly admit: AdmitFrame | null;
@@ -36,10 +36,10 @@ export function isFirstFrameSocket(path: string): boolean {
 }
 
 /**
- * Accepts the socket, reads `{"type":"auth","session_api_key":…}`, and opens the same one at the sandbox once `letIn` has found that token good.
- * Messages go through one by one from then on; an end that does not answer pings is gone after two of them.
- *
- * @param letIn where to go on with this token; throws what the client is then told as close code 4001 (never come back so) or 1013 (try later).
+ * Accepts the socket, reads `{"type":"auth","session_api_key":…}`, and opens the same one at the sandbox once `letIn`
+ * has found that token good. Messages go through one by one from then on; an end that does not answer pings is gone
+ * after two of them. ¶ ¶@param letIn where to go on with this token; throws what becomes the close code 4001 (do not
+ * retry) or 1013 (try later).
  */
 export async function relayAfterFirstFrame(request: IncomingMessage, stream: Duplex, head: Buffer, letIn: (token: string) => Promise<Sandbox>): Promise<void> {
   const client = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, stream, head, resolve));
@@ -53,7 +53,7 @@ export async function relayAfterFirstFrame(request: IncomingMessage, stream: Dup
     const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
     await new Promise((resolve, reject) => {
       sandbox.once('open', () => {
-        // What comes right behind the answer waits until somebody listens.
+        // What comes right behind the answer waits until a listener is attached.
         sandbox.pause();
         resolve(null);
       });
@@ -170,7 +170,10 @@ function join(client: WebSocket, sandbox: WebSocket, inTurn: InTurn): void {
   }
 }
 
-/** The token of the first frame, or `null` when it is something else or does not come. What follows it goes into `early`, until nobody listens any more. */
+/**
+ * The token of the first frame, or `null` when it is something else or does not come. What follows it goes into
+ * `early`, until the listener is detached.
+ */
 function firstFrameToken(socket: WebSocket, stream: Duplex, early: Array<readonly [RawData, boolean]>): Promise<string | null> {
   return new Promise((resolve) => {
     let unproved = 0;

@@ -5,8 +5,9 @@ const CLOSE = 0x8;
 const CONTROL = 0x8;
 
 /**
- * Where the frames of one direction of a WebSocket end (RFC 6455, 5.2), read from its bytes as they pass and without keeping any: only between two frames may somebody
- * in the middle add one of their own, and that also in the middle of a fragmented message, when it is a control frame.
+ * Where the frames of one direction of a WebSocket end (RFC 6455, 5.2), read from its bytes as they pass and without
+ * keeping any: only between two frames may a proxy add one of their own, and that also in the middle of a fragmented
+ * message, when it is a control frame.
  */
 export class FrameBoundary {
   private readonly header = Buffer.alloc(LONGEST_HEADER);
@@ -15,7 +16,7 @@ export class FrameBoundary {
   private rest = 0;
   #closed = false;
 
-  /** @param data is told of each frame with data, by the length of its payload, when its header has passed. Bytes. */
+  /** @param data called for each frame with data, by the length of its payload, when its header has passed. Bytes. */
   constructor(private readonly data: (length: number) => void = () => {}) {}
 
   /** The last byte that passed was the last one of a frame. */

@@ -7,10 +7,10 @@ import type { ConnectionAware, SandboxConnection } from './sandbox-connection.js
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Sends one request on and its answer back. Bodies stream both ways, each no faster than its reader; nothing is retried, since only the client knows
- * what may be repeated. A sandbox that breaks off in the middle breaks the client's connection, so that half an answer never looks whole.
- *
- * @param answer headers of the response, from those of the sandbox.
+ * Sends one request on and its answer back. Bodies stream both ways, each no faster than its reader; nothing is
+ * retried, since only the client knows what may be repeated. A sandbox that breaks off in the middle breaks the
+ * client's connection, so that half an answer never passes for the whole. ¶ ¶@param answer headers of the response,
+ * from those of the sandbox.
  * @throws SlipwayError `sandbox.unreachable` or `sandbox.timeout`; a client that goes away ends it without an error.
  */
 export async function forward(
@@ -36,7 +36,7 @@ export async function forward(
         response.destroy();
         return resolve();
       }
-      // Ended by us, for a reason of which the client has been told or is gone.
+      // Ended by us, for a reason which the client knows, or the client is gone.
       reject(to.signal.aborted ? to.signal.reason : fromUndici(error));
     });
     to.signal.addEventListener('abort', () => forwarding.leave(new Error('the use has ended')), { once: true });
@@ -44,7 +44,7 @@ export async function forward(
   });
 }
 
-/** One request under way, as undici tells of it. */
+/** One request under way, as undici reports it. */
 class Forwarding implements ConnectionAware {
   connection: SandboxConnection | null = null;
   private controller: Dispatcher.DispatchController | null = null;
@@ -61,7 +61,7 @@ class Forwarding implements ConnectionAware {
     response.once('close', () => this.leave(new Error('the client has left')));
   }
 
-  /** Nobody wants the answer any more. */
+  /** The client is gone. */
   leave(reason: Error): void {
     if (this.settled) return;
     this.left = reason;
@@ -107,7 +107,7 @@ class Forwarding implements ConnectionAware {
     this.over(error);
   }
 
-  /** Of a body that is told by a length and nothing else. Bytes. */
+  /** Of a body with a length and no transfer encoding. Bytes. */
   private lengthOf(status: number, headers: Headers): number | null {
     const length = headers['content-length'];
     if (this.withoutBody || status === 204 || status === 304 || headers['transfer-encoding'] !== undefined) return null;

@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errors } from 'undici';
 
-/** From this length on the rest of an answer goes past the parser. Bytes: what that saves is more than the connection that it costs. */
+/**
+ * From this length on the remainder of an answer bypasses the parser. Bytes: what that saves is more than the
+ * connection that it costs.
+ */
 export const PASSAGE_FROM = 1024 * 1024;
 /** One read. Bytes: large enough that what is done for each costs nothing beside the copy, small enough to stay in a processor's cache until it is written. */
 const PIECE = 512 * 1024;
@@ -15,8 +18,9 @@ const MAX_SPARE = 16;
 const spare: Buffer[] = [];
 
 /**
- * The rest of one answer whose length is known: bytes go from the sandbox's connection to the client as they come, read into memory that is used again, no faster than
- * the client takes them. The connection has no parser any more, so that it ends with the answer.
+ * The remainder of one answer of known length: bytes go from the sandbox's connection to the client as they come, read
+ * into memory that is used again, no faster than the client takes them. The connection has no parser any more, so that
+ * it ends with the answer.
  */
 export class Passage {
   private waiting = 0;
@@ -26,7 +30,7 @@ export class Passage {
   /**
    * @param left bytes of the body that are still to come.
    * @param silenceMs longest silence of a sandbox whose client waits.
-   * @param done tells that the last byte is with the client's connection.
+   * @param done reports that the last byte is with the client's connection.
    */
   constructor(
     private readonly socket: Socket,
@@ -57,7 +61,7 @@ export class Passage {
   /** @returns false: read no more until it is resumed. */
   take(memory: Buffer, length: number): boolean {
     if (this.over || this.response.destroyed) return false;
-    // What is longer than it said it would be is cut: the client has been told a length.
+    // Content beyond the announced length is cut: the client has that length.
     const bytes = Math.min(length, this.left);
     this.left -= bytes;
     this.waiting += bytes;
@@ -70,7 +74,7 @@ export class Passage {
 
   private written(memory: Buffer, bytes: number, error: Error | null | undefined): void {
     this.waiting -= bytes;
-    // After an error somebody may still hold it.
+    // After an error it may still be in use.
     if (memory.length === PIECE && error == null && spare.length < MAX_SPARE) spare.push(memory);
     if (!this.stopped || this.over || this.waiting > LOW_WATER) return;
     this.stopped = false;

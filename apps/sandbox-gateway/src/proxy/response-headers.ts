@@ -22,7 +22,7 @@ export interface ResponseRules {
   readonly renewedCookie: string | null;
 }
 
-/** A sandbox's headers as a list of names and values, made harmless for everybody who is not this sandbox. */
+/** A sandbox's headers as a list of names and values, stripped of what could affect anything but this sandbox. */
 export function responseHeaders(given: Readonly<Record<string, string | string[] | undefined>>, rules: ResponseRules): string[] {
   const connection = given['connection'];
   const ends = hopByHop(Array.isArray(connection) ? connection.join(',') : connection);
@@ -43,7 +43,7 @@ export function responseHeaders(given: Readonly<Record<string, string | string[]
       }
     }
   }
-  // No cache between here and the browser may keep what only this person may see.
+  // No cache between here and the browser may keep what only this user may see.
   out.push('cache-control', privately(cacheControl));
   // Beside the sandbox's own policy, not instead of it: a browser follows both.
   out.push('content-security-policy', `frame-ancestors 'self' ${rules.frameOrigin}`);

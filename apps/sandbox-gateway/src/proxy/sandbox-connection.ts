@@ -34,7 +34,10 @@ export function createSandboxAgent(silenceMs: number): Agent {
   });
 }
 
-/** One connection at a time, made anew when it has ended. undici speaks HTTP on it; the rest of a large answer may be taken past it. */
+/**
+ * One connection at a time, reopened when it has ended. undici speaks HTTP on it; the remainder of a large answer may
+ * bypass it.
+ */
 export class SandboxConnection extends Client {
   private readonly line: Line;
   private readonly silenceMs: number;
@@ -52,8 +55,9 @@ export class SandboxConnection extends Client {
   }
 
   /**
-   * From the head of an answer on, in which it must have been paused: its body goes to the client and is seen by no parser any more. The connection ends after it;
-   * one that ends before is told by undici as an error of the request.
+   * From the head of an answer on, in which it must have been paused: its body goes to the client and is seen by no
+   * parser any more. The connection ends after it; one that ends before is reported by undici as an error of the
+   * request.
    * @param length of the body, as the head says. Bytes.
    */
   passOn(response: ServerResponse, length: number, done: () => void): void {

@@ -10,25 +10,29 @@ import { CONNECT_TIMEOUT_MS } from './sandbox-connection.js';
 const KEEP_ALIVE_MS = 15_000;
 /** Longest wait for the sandbox's answer to an upgrade. Milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Longest wait for the end of a frame under way, and for a client to close what it was told to. Milliseconds. */
+/** Longest wait for the end of a frame under way, and for a client to close after its close frame. Milliseconds. */
 const LEAVE_MS = 1_000;
 
 /** Both ends of an upgraded connection, joined byte by byte. */
 export interface Tunnel {
   /** Ends both at once. */
   destroy(): void;
-  /** Tells the client with a close code, after the frame that is under way to it, and ends both. A client that does not read is cut off after a second. */
+  /**
+   * Sends the client a close code, after the frame that is under way to it, and ends both. A client that does not read
+   * is cut off after a second.
+   */
   leave(code: number, reason: string): void;
   readonly closed: Promise<void>;
 }
 
 /**
- * Asks the sandbox for the same upgrade and joins the two connections: raw bytes, each way no faster than the other end reads, so that extensions and
- * subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by TCP keep-alive. Half a connection is closed with the other.
- * A sandbox that answers with something else than an upgrade has its answer passed on.
- *
- * @param said is told of each frame with data of the client, by the length of its payload. Bytes.
- * @param admit each frame with data of the client waits for it; one that is refused closes the tunnel (`refusalOf`). `null`: nothing waits.
+ * Asks the sandbox for the same upgrade and joins the two connections: raw bytes, each way no faster than the other end
+ * reads, so that extensions and subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by
+ * TCP keep-alive. Half a connection is closed with the other. A sandbox that answers with something else than an
+ * upgrade has its answer passed on. ¶ ¶@param said called for each frame with data of the client, by the length of its
+ * payload. Bytes.
+ * @param admit each frame with data of the client waits for it; one that is refused closes the tunnel (`refusalOf`).
+ * `null`: nothing waits.
  * @throws SlipwayError `sandbox.unreachable`, `sandbox.timeout`
  */
 export function openTunnel(

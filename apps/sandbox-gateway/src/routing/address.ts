@@ -7,7 +7,9 @@ export interface SandboxAddress {
   readonly port: number;
   /** Path and query as the sandbox gets them: byte for byte what the client sent, less the prefix. */
   readonly path: string;
-  /** `host`: the port has an origin of its own, and cookies work. `path`: the origin is everybody's, and only headers count. */
+  /**
+   * `host`: the port has an origin of its own, and cookies work. `path`: the origin is shared, and only headers count.
+   */
   readonly way: 'host' | 'path';
   /** Before `path` on this gateway: empty, or `/{conversation}/{port}`. */
   readonly prefix: string;

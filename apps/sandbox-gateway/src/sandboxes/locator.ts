@@ -6,9 +6,9 @@ import { Pool } from 'undici';
 export interface Target {
   /** `http://address:port`. */
   readonly origin: string;
-  /** What agent-server asks for; `null` on every other port, which is told nothing of it. */
+  /** Session key of agent-server; `null` on every other port, which never gets it. */
   readonly sessionKey: string | null;
-  /** Proves to agent-server that it is this gateway that speaks; `null` from an earlier runtime-api, and on every other port. */
+  /** Authenticates this gateway at agent-server; `null` from an earlier runtime-api, and on every other port. */
   readonly gatewayKey: string | null;
 }
 
@@ -19,10 +19,10 @@ const RENEW_AFTER_MS = 500;
 const TIMEOUT_MS = 3_000;
 /** Conversations whose answer is remembered; about 1 kB each. */
 const MAX_REMEMBERED = 10_000;
-/** Retry-After of a sandbox that is on its way, and of one that comes only when somebody wants it. Seconds. */
+/** Retry-After of a sandbox that is on its way, and of one that starts only on request. Seconds. */
 const STARTING_SECONDS = 2;
 const RESTING_SECONDS = 10;
-/** A machine's own addresses, and what clouds answer there. An app's port is never looked for on them. */
+/** Local addresses and metadata services of clouds. An app's port is never reached on them. */
 const OWN_ADDRESS = /^(localhost|127\.|0\.|169\.254\.|\[::1?\]$|\[::ffff:|\[fe80:)/;
 
 interface Known {
@@ -60,7 +60,7 @@ export class Locator {
     return this.ask(key, orgId, conversation).then(({ runtime }) => this.target(runtime, port));
   }
 
-  /** The address did not answer: the next request asks anew. */
+  /** The address did not answer: the next request resolves it again. */
   forget(orgId: string, conversation: string): void {
     this.known.delete(`${orgId} ${conversation}`);
   }

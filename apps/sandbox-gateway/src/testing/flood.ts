@@ -22,7 +22,7 @@ export class Flood {
     more();
   };
 
-  /** Until nothing more was sent for a while: nobody takes it. */
+  /** Until nothing more was sent for a while: it is not read. */
   async standsStill(): Promise<void> {
     let last = -1;
     await until('the sandbox waits', async () => {

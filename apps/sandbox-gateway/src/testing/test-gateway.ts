@@ -107,7 +107,7 @@ export class TestGateway {
     return this.gateway.metricsUrl;
   }
 
-  /** Somebody with a right to a port of a conversation of their own. */
+  /** A user with a right to a port of a conversation of their own. */
   async grant(port = 8000, given: { conversation?: string; org?: string; expiresIn?: number } = {}): Promise<Grant> {
     const id = `sbx_${randomBytes(6).toString('hex')}`;
     const grant = {

@@ -12,8 +12,9 @@ const JOB_CLASSES = /\/node_modules\/bullmq\/dist\/(esm|cjs)\/classes\/(queue|wo
 type Rewrite = (content: string, file: string, format: 'module' | 'commonjs') => { readonly code: string };
 
 /**
- * Lets dd-trace, when it is preloaded, see the packages in a bundle. `folder` is `datadogFolder`'s. Without dd-trace each place costs one look for a subscriber.
- * `banner` stays as it is: the vendor's plugin would add this checkout's repository URL and commit.
+ * Lets dd-trace, when it is preloaded, see the packages in a bundle. `folder` is `datadogFolder`'s. Without dd-trace
+ * each place costs one check for a subscriber. `banner` stays as it is: the vendor's plugin would add this checkout's
+ * repository URL and commit.
  */
 export function datadogPlugins(folder: string, banner: string): Plugin[] {
   const require = createRequire(path.join(folder, 'preload.mjs'));

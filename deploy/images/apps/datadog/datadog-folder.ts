@@ -28,7 +28,7 @@ export async function datadogFolder(signal: AbortSignal, cache = imageCacheFolde
   const key = createHash('sha256').update(JSON.stringify([list, ...own].map((content) => content?.toString('base64')))).digest('hex'); // biome-ignore format: one thought
   const place = path.join(cache, 'datadog', key.slice(0, 20));
   if (existsSync(place)) {
-    // As layers of the cache are: what nobody uses goes.
+    // As layers of the cache are: unused ones are removed.
     const now = new Date();
     await utimes(place, now, now);
     return place;

@@ -20,9 +20,9 @@ async function start() {
   await import('dd-trace/initialize.mjs');
   const { default: tracer } = await import('dd-trace');
 
-  // Headers of outgoing requests are written by libs/telemetry, to peers of ours and to nobody else.
+  // Headers of outgoing requests are written by libs/telemetry, to peers of ours only.
   const client = { propagationBlocklist: [() => true] };
-  // Else each request costs spans that nobody gets.
+  // Else each request costs spans without a receiver.
   const spans = keepsFailures ? null : spansOff(require);
   if (spans !== null) decideBeforeSpans(require('node:http'), sampleRate, spans.without);
   // A trace with a failed answer is sent, whatever the sampling.

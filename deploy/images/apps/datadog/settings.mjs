@@ -45,7 +45,10 @@ const BY_PATH = [
   { path: '/metrics', rate: 0 },
   { path: '/ingest/', rate: 0.01 },
 ];
-/** Spans that begin a trace only when nobody asked for the work: the poll of a queue, a connection that waits, the watch of a cluster. */
+/**
+ * Spans that begin a trace only for background work: the poll of a queue, a connection that waits, the watch of a
+ * cluster.
+ */
 const POLLS = ['pg.*', 'http.request', 'fetch', 'undici.*', 'tcp.*'];
 
 /** A number from 0 to 1; 0.1 when there is none. */
@@ -54,7 +57,10 @@ function rateOf(text) {
   return text !== undefined && text !== '' && rate >= 0 && rate <= 1 ? rate : 0.1;
 }
 
-/** Rules of sampling in dd-trace's form, for traces that begin here. A path that has no rate is told by its tag: the route is not known yet when the decision falls. */
+/**
+ * Rules of sampling in dd-trace's form, for traces that begin here. A path without a rate is recognized by its tag: the
+ * route is not known yet when the decision falls.
+ */
 export function samplingRules(sampleRate, keepsFailures) {
   return [
     // Of a request it is decided before it has a span.
@@ -106,7 +112,7 @@ export function maskSpans(spans) {
     const { meta } = span;
     for (const name of Object.keys(meta)) if ((!SENT.test(name) && !SENT_NAMES.has(name)) || NOT_SENT.test(name)) delete meta[name];
     const url = meta['http.url'];
-    // The path of a request of ours can be a secret of somebody, as the address of an incoming webhook is.
+    // The path of a request of ours can be a secret, as the address of an incoming webhook is.
     if (url !== undefined) meta['http.url'] = meta['span.kind'] === 'client' ? (URL.parse(url)?.origin ?? '') : url.split(/[?#]/)[0];
   }
 }

@@ -14,7 +14,7 @@ import { WebSocket } from 'ws';
 /** A busy machine is slow, but not longer than this. Milliseconds. */
 const PATIENCE_MS = 20_000;
 
-/** A person at the view of the browser, over a real socket. */
+/** A viewer of the browser, over a real socket. */
 export class WatchingPerson {
   readonly frames: BrowserFrame[] = [];
   readonly states: BrowserState[] = [];

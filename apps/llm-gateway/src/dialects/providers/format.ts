@@ -12,7 +12,8 @@ export interface ProviderFormat {
   readonly streams: RegExp;
   /**
    * @param headers of the caller that belong to its dialect.
-   * @throws SlipwayError `request.invalid` for what cannot be said to it, `config.invalid` for a target that is set up wrong.
+   * @throws SlipwayError `request.invalid` for what it cannot express, `config.invalid` for a target that is set up
+   * wrong.
    */
   write(request: TurnsRequest, target: Target, headers: Asked['headers']): WrittenRequest;
   read(target: Target): AnswerReader;

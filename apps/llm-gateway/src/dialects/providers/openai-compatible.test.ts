@@ -28,7 +28,10 @@ const called = (number: number, id: string): AnswerEvent[] => [
 ];
 const finish = (reason: string): object => ({ kind: 'finish', reason, stopSequence: null });
 
-/** What servers that call themselves OpenAI-compatible do; a reader of another dialect and one beside the bytes must both bear it. */
+/**
+ * What servers that call themselves OpenAI-compatible do; a reader of another dialect and one beside the bytes must
+ * both tolerate it.
+ */
 const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[], events: object[], usage: number | null]> = [
   [
     'vLLM that does not count and says null for all that it has not',

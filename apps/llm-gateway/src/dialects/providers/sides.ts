@@ -1,12 +1,12 @@
 import { merged } from '../parts.js';
 import type { Part, Turn } from '../turns.js';
 
-/** Said where a conversation does not begin with the person: some are cut at their beginning. */
+/** Inserted where a conversation does not begin with the user: some are cut at their beginning. */
 const OPENING: Turn = { role: 'user', parts: [{ kind: 'text', text: 'Go on.' }] };
 
 /**
- * The turns of two sides who speak in turn, the person first. What comes between as an instruction is said to the model by the person, at its place;
- * nothing is left empty.
+ * The turns of two sides who speak in turn, the user first. What comes between as an instruction becomes a message of
+ * the user, in its place; nothing is left empty.
  */
 export function twoSides(turns: readonly Turn[], isSaid: (part: Part) => boolean): Turn[] {
   const said = turns.map((turn): Turn => ({ role: turn.role === 'assistant' ? 'assistant' : 'user', parts: turn.parts.filter(isSaid) }));

@@ -38,8 +38,9 @@ const PATHS: Readonly<Record<VendorKind, readonly [whole: string, streamed: stri
 };
 
 /**
- * A vendor's API on loopback: it lets nobody in without the vendor's own proof in the vendor's own place, and answers a conversation with recorded answers:
- * calls first, and words once it has seen their results. Streams leave in pieces that fit no frame.
+ * A vendor's API on loopback: it requires the vendor's own credential in the vendor's own header, and answers a
+ * conversation with recorded answers: calls first, and text after their results. Streams leave in pieces that fit no
+ * frame.
  */
 export async function startVendorServer(kind: VendorKind): Promise<VendorServer> {
   const requests: VendorRequest[] = [];

@@ -28,7 +28,7 @@ export class BedrockReader implements AnswerReader {
   private calls = 0;
   /** Calls that are being written, by their blocks. */
   private readonly open = new Map<number, { readonly call: number; written: boolean }>();
-  /** Comes before the counts, and is told after them. */
+  /** Comes before the counts, and is reported after them. */
   private stopped: { readonly reason: string; readonly sequence: string | null } | null = null;
 
   constructor(private readonly model: string) {}

@@ -4,7 +4,7 @@ import { anthropicEffort, writeSampling, writeThinking } from '../../messages-re
 import { traitsOf } from '../../traits.js';
 import type { Reasoning, TurnsRequest } from '../../turns.js';
 
-/** How a family of models wants to be told what is not said alike to all. */
+/** Parameters that differ between families of models. */
 export interface ModelSettings {
   /** In `inferenceConfig`; a member that is `undefined` must not stand there. */
   readonly inference: JsonObject;
@@ -20,7 +20,7 @@ const BETAS: ReadonlySet<string> = new Set([
   'fine-grained-tool-streaming-2025-05-14',
 ]);
 
-/** A profile of one's own has an address that does not tell whose model it is: then the name that callers know does. */
+/** A profile of one's own has an address that does not name the model: then the name that callers know does. */
 function nameOf(request: TurnsRequest, target: Target): string {
   return target.model.startsWith('arn:') && !/anthropic|nova|gpt-oss/i.test(target.model) ? request.model : target.model;
 }

@@ -5,7 +5,8 @@ import { cachePoint, messagesOf, type Takes } from './messages.js';
 import { familyOf, modelSettings } from './model-settings.js';
 
 /**
- * The body of `Converse` and `ConverseStream`. One call at a time and a name for the person cannot be said and are left out.
+ * The body of `Converse` and `ConverseStream`. One call at a time and a name for the user cannot be expressed and are
+ * left out.
  * @param betas Anthropic's header of the caller.
  */
 export function converseRequest(request: TurnsRequest, target: Target, betas?: string): JsonObject {
@@ -53,7 +54,10 @@ function outputConfig({ name, description, schema }: Extract<ResponseFormat, { k
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }
 
-/** A conversation that once had tools and may call none: Bedrock refuses the blocks of calls then, so what was called is told in words. */
+/**
+ * A conversation that once had tools and may call none: Bedrock refuses the blocks of calls then, so past calls become
+ * text.
+ */
 function withoutCalls(turns: readonly Turn[]): Turn[] {
   const names = new Map<string, string>();
   return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => inWords(part, names)) }));

@@ -34,7 +34,7 @@ export function contentsOf(turns: readonly Turn[], mustBeSigned: boolean): Conte
   );
 }
 
-/** Summaries of thoughts that nobody signed say nothing to it. */
+/** Summaries of thoughts without a signature are useless to it. */
 function isSaid(part: Part): boolean {
   if (part.kind === 'redacted') return false;
   return part.kind === 'text' ? part.text !== '' : part.kind !== 'thinking' || part.signature !== null;

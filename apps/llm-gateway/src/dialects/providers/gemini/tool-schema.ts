@@ -5,15 +5,16 @@ const READ = new Set(['type', 'title', 'description', 'enum', 'minItems', 'maxIt
 const FORMATS = new Set(['date-time', 'date', 'time', 'duration', 'int32', 'int64', 'float', 'double', 'enum']);
 /** Said in the description instead, so that the model still knows. */
 const TOLD = ['format', 'pattern', 'minLength', 'maxLength', 'multipleOf', 'minProperties', 'maxProperties', 'uniqueItems', 'default'] as const;
-/** Longest value that is told. UTF-16 code units. */
+/** Longest value that is kept. UTF-16 code units. */
 const LONGEST_TOLD = 200;
 const MAX_DEPTH = 64;
 
 type Schema = Record<string, unknown>;
 
 /**
- * A schema that says the same in what Gemini understands: `const`, `oneOf`, `allOf`, exclusive bounds and `definitions` are rewritten, what is left over
- * is told in the description or left out. It never forbids more than the given one, but where an `allOf` sets one thing twice.
+ * An equivalent schema in Gemini's subset: `const`, `oneOf`, `allOf`, exclusive bounds and `definitions` are rewritten,
+ * other keywords move to the description or are left out. It never forbids more than the given one, but where an
+ * `allOf` sets one thing twice.
  * @throws SlipwayError `request.invalid` for a schema deeper than 64.
  */
 export function geminiSchema(schema: unknown, depth = 0): Schema {
@@ -51,7 +52,7 @@ function keepWordsAndNumbers(result: Schema): void {
   if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) delete result['enum'];
 }
 
-/** A type where everybody guesses one, and no required member that nobody describes: Gemini refuses both. */
+/** Adds the type that is implied, and drops required members without a description: Gemini refuses both. */
 function complete(result: Schema): void {
   const { enum: values, properties, required } = result;
   const words = Array.isArray(values) && values.every((value) => typeof value === 'string');
@@ -79,7 +80,7 @@ function tell(given: Schema, result: Schema): void {
   result['description'] = `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${told.join(', ')})`;
 }
 
-/** All parts of an `allOf` as one: properties and required names of each, of the rest the last word. */
+/** All parts of an `allOf` as one: properties and required names of each, of other keywords the last one. */
 function mergedOf(schema: Schema, parts: readonly unknown[]): Schema {
   const { allOf: _, ...own } = schema;
   const all = [...parts.filter(isSchema), own];

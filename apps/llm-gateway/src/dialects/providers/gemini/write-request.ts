@@ -5,10 +5,13 @@ import { geminiSchema } from './tool-schema.js';
 
 /** Tokens of reasoning for an effort, as Google's own OpenAI-compatible server has them. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 };
-/** The least that the larger 2.5 model can be told. Tokens. */
+/** Minimum accepted by the larger 2.5 model. Tokens. */
 const LEAST_BUDGET = 128;
 
-/** The body of `generateContent`. What Gemini cannot say at all (marks for its cache, one call at a time, a name for the person) is left out: it changes no answer's meaning. */
+/**
+ * The body of `generateContent`. What Gemini cannot express at all (marks for its cache, one call at a time, a name for
+ * the user) is left out: it changes no answer's meaning.
+ */
 export function geminiRequest(request: TurnsRequest, target: Target): Record<string, unknown> {
   const { system, tools, toolChoice } = request;
   const config = generationConfig(request, target);

@@ -271,7 +271,7 @@ describe('action-server, given bad input', () => {
     expect([existsSync('/etc/slipway-bad-input'), existsSync('/nowhere'), readdirSync(path.dirname(server.workspace))]).toEqual([false, false, before]);
   });
 
-  it('refuses names of commits and files that no program can be given, or that look like options', async () => {
+  it('refuses names of commits and files that no program can be given, or that pass for options', async () => {
     execFileSync('git', ['init', '-q', at('repository')]);
     for (const query of ['base=a%00b', 'ref=%00', 'base=--output=/tmp/never', 'base=HEAD%0a--all', 'commit=--all', 'turn=..'])
       expect([query, (await answerTo('GET', `/git/changes?path=repository&${query}`)).status]).toEqual([query, 400]);
@@ -295,7 +295,7 @@ describe('action-server, given bad input', () => {
     expect((await bash({ command: 'true', cwd: at('text', 'x') })).status).toBe(404);
   });
 
-  it('starts shells and programs whatever the environment is that it was configured with, and tells them what it left out', async () => {
+  it('starts shells and programs whatever the environment is that it was configured with, and reports what it left out', async () => {
     // In the first terminal something may still run that the tests before have left.
     const fresh = { session: 'fresh' };
     const configure = (env: object, more: object = {}): Promise<Answer> => answerTo('POST', '/configure', JSON.stringify({ env, ...more }));

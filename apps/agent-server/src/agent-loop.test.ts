@@ -63,7 +63,7 @@ describe('the loop of an agent in its sandbox', () => {
   const events = async (id: string): Promise<ConversationEvent[]> =>
     (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body.items;
 
-  it('is told of the skills of the workspace: what always counts at once, a triggered one with the message that asks for it, a listed one when it reads it', async () => {
+  it('gets the skills of the workspace: what always counts at once, a triggered one with the message that asks for it, a listed one when it reads it', async () => {
     await write('.openhands/skills/docker.md', '---\nname: docker\ntriggers: [docker]\n---\nUse buildx.');
     await write('.openhands/skills/style.md', 'Two spaces.');
     await write('.agents/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads PDF\n---\nRun pdftotext.');
@@ -85,7 +85,7 @@ describe('the loop of an agent in its sandbox', () => {
     expect(message?.kind === 'MessageEvent' && message.activated_skills).toEqual(['docker']);
   });
 
-  it('is condensed at rest and answers beside the task, each counted by itself, and remembers by its summary', async () => {
+  it('is condensed when idle and answers beside the task, each counted by itself, and remembers by its summary', async () => {
     const id = await start((request) => {
       if (purpose(request) === 'condenser') return { text: 'It listed files.' };
       if (purpose(request) === 'ask-agent') return { text: 'I am done.' };
@@ -195,7 +195,7 @@ describe('the loop of an agent in its sandbox', () => {
     );
   });
 
-  it('has an agent that only looks judge a call, where a hook of the workspace wants it', async () => {
+  it('has a read-only agent judge a call, where a hook of the workspace wants it', async () => {
     await write('RULES', 'Nobody pushes on Fridays.');
     const judged = [{ type: 'agent', prompt: 'Is it allowed? Read RULES.' }];
     await write('.openhands/hooks.json', JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: judged }] } }));

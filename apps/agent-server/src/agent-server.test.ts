@@ -224,7 +224,7 @@ describe('agent-server', () => {
       expect(textOfContent(observation?.observation.content ?? [])).toContain('still: hello from the claim');
     });
 
-    it('tells the model when it died in the middle of a command, and goes on', async () => {
+    it('informs the model when it died in the middle of a command, and goes on', async () => {
       const id = await start([terminal('sleep 600', { timeout: 700 }), terminal('echo back'), finish()]);
       await say(id, 'go');
       await until('the action', () => kinds().includes('ActionEvent'));
@@ -237,7 +237,7 @@ describe('agent-server', () => {
   });
 
   describe('kill -9 and resume', () => {
-    it('goes on in a new life with nothing lost, doubled or reordered', async () => {
+    it('goes on after a restart with nothing lost, doubled or reordered', async () => {
       const id = await start([terminal('echo one'), terminal('sleep 60; echo two', { timeout: 90 })]);
       await say(id, 'work');
       await until('the second command', () => app.events.filter((event) => event.kind === 'ActionEvent').length === 2);
@@ -261,7 +261,7 @@ describe('agent-server', () => {
       await expectSameLog(id);
     });
 
-    it('tells an agent that has worked before what became of its files, once an epoch, and nothing to a new one', async () => {
+    it('informs an agent that has worked before about its files, once an epoch, and nothing to a new one', async () => {
       const id = await start([finish()], { notice: 'nobody was here' });
       await say(id, 'work');
       await untilStatus('finished');
@@ -294,7 +294,7 @@ describe('agent-server', () => {
   });
 
   describe('SIGTERM', () => {
-    it('hands the last events over before it ends, also to an app that stumbles, and the run goes on in the next life', async () => {
+    it('hands the last events over before it ends, also to an app that stumbles, and the run goes on after the restart', async () => {
       const id = await start([terminal('sleep 60', { timeout: 90 }), finish()]);
       await say(id, 'work');
       await until('the action', () => kinds().includes('ActionEvent'));
@@ -325,7 +325,7 @@ describe('agent-server', () => {
   });
 
   describe('the same start again', () => {
-    it('brings a new key and nothing else, in this life and in the next one of the same epoch', async () => {
+    it('brings a new key and nothing else, in this process and the next one of the same epoch', async () => {
       const id = await start([terminal('echo one'), finish('first')]);
       await say(id, 'go');
       await untilStatus('finished');

@@ -22,7 +22,7 @@ const NO_WORK = [
 
 const shown = (path: string): string => path.replace(/\{[^}]+\}/, 'ID');
 
-describe('routes that sandbox-gateway looks at budgets for', () => {
+describe('routes with a budget check in sandbox-gateway', () => {
   it('are all that make a model work: a new one is put on one side or the other', async () => {
     const sandbox = await TestSandbox.start();
     try {

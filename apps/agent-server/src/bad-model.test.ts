@@ -118,7 +118,7 @@ describe('a model that answers badly', () => {
     expect(toolMessages(requests[1])).toHaveLength(3);
   });
 
-  it('with 10 MB of arguments is told that its answer was cut off, and goes on; nothing of it is done', async () => {
+  it('with 10 MB of arguments hears that its answer was cut off, and goes on; nothing of it is done', async () => {
     const { of, requests } = await run(
       [
         calls(['file_editor', { command: 'create', path: `${sandbox.workspace}/huge`, file_text: 'x'.repeat(10 * MIB) }]),
@@ -184,7 +184,7 @@ describe('a model that answers badly', () => {
     expect(of('ConversationErrorEvent')).toMatchObject([{ code: 'model.bad-response', detail: expect.stringMatching(/empty answer/) }]);
   });
 
-  it('that asks for the same broken call over and over is told, then stopped as stuck', async () => {
+  it('that asks for the same broken call over and over is warned, then stopped as stuck', async () => {
     const { of } = await run(() => calls(['terminal', '{"command":']), 'stuck');
     expect(of('ConversationErrorEvent')).toMatchObject([{ code: 'agent.stuck' }]);
     expect(of('MessageEvent').filter(({ source }) => source === 'environment')).toHaveLength(1);

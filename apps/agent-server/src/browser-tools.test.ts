@@ -102,7 +102,7 @@ describe('the browser in a run of the agent', () => {
     expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));
   });
 
-  it('only looks while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded', {
+  it('is read-only while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded', {
     skip: hasChromium ? false : 'no Chromium on the PATH',
   }, async () => {
     const app = await done(

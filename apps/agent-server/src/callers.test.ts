@@ -115,7 +115,7 @@ describe('the callers of an agent-server', () => {
     await status('waiting_for_confirmation');
   });
 
-  it('are not made the app by a thousand headers that push out the one that tells them apart', async () => {
+  it('are not made the app by a thousand headers that push out the identifying one', async () => {
     const old = await TestSandbox.create();
     others.push(old);
     await old.startActionServer();
@@ -190,7 +190,7 @@ describe('the callers of an agent-server', () => {
     expect(answersIn(await events())).toMatchObject([{ accepted: true, by: 'Bób', by_id: 'usr_bob', by_kind: 'user', through: 'sandbox-gateway' }]);
   });
 
-  it('who run what waits where the organization has a floor are told to answer it', async () => {
+  it('refuses a run of pending actions where the organization has a floor, and names the answer to give', async () => {
     const { at, say, status, made } = await asking({ floor: 'always', fourEyes: false });
     await say('work');
     await status('waiting_for_confirmation');

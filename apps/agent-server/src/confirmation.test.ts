@@ -46,7 +46,7 @@ describe('an agent that asks first', () => {
     return { at, model, say, status, events, respond, made: (name: string) => existsSync(path.join(sandbox.workspace, name)) };
   }
 
-  it('does nothing before it is told to, and then does it', async () => {
+  it('does nothing before it is approved, and then does it', async () => {
     const { respond, status, made, events } = await waiting([touch('allowed'), FINISH]);
     expect(made('allowed')).toBe(false);
     expect((await respond({ accept: true })).status).toBe(200);
@@ -75,7 +75,7 @@ describe('an agent that asks first', () => {
     expect((await respond({ accept: true })).status).toBe(409);
   });
 
-  it('carries out the approved actions of an answer alone, and tells the agent why not the others', async () => {
+  it('carries out the approved actions of an answer alone, and gives the agent the reasons for the others', async () => {
     const calls = ['first', 'second', 'third'].flatMap((name) => touch(name).toolCalls);
     const { respond, status, made, events, model } = await waiting([{ toolCalls: calls }, FINISH]);
     const ids = (await events()).filter((event) => event.kind === 'ActionEvent').map(({ id }) => id);
@@ -115,7 +115,7 @@ describe('an agent that asks first', () => {
     for (const { events } of [first, second]) expect((await events()).filter((event) => event.kind === 'UserRejectObservation')).toHaveLength(1);
   });
 
-  it('waits on in the next life of the sandbox', async () => {
+  it('keeps waiting in the next sandbox', async () => {
     const { status, respond, made, at, model } = await waiting([touch('later'), FINISH]);
     await sandbox.kill('agentServer');
     await sandbox.startAgentServer();
@@ -131,7 +131,7 @@ describe('an agent that asks first', () => {
     expect(made('later')).toBe(true);
   });
 
-  it('asks no more for what was allowed for the rest of the conversation', async () => {
+  it('asks no more for what was allowed for the remainder of the conversation', async () => {
     const { respond, status, made } = await waiting([touch('a'), touch('b'), FINISH]);
     await respond({ accept: true, slipway: { by: 'Ada', rule: { tool_name: 'terminal', match: 'prefix', value: 'touch' } } });
     await status('finished');

@@ -104,7 +104,7 @@ describe('an agent that delegates to several others', () => {
     expect(body.stdout.trim()).toBe('none');
   });
 
-  it('is told after a restart of the sandbox that they were stopped, and lets them go on with what they know', async () => {
+  it('learns after a restart of the sandbox that they were stopped, and lets them go on with what they know', async () => {
     model.use(parentOf((request) => (answers(request) === 0 ? terminal(`echo knowledge of ${task(request)}`) : { fault: 'hang' })));
     const id = await start();
     const from = model.requests.length;

@@ -72,7 +72,7 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
       expect(made()).toBe(true);
     });
 
-  it('is carried out when the app vouches for its actions, and where nobody asks for a second user', async () => {
+  it('is carried out when the app vouches for its actions, and where no second user is required', async () => {
     for (const [policy, approved] of [[FOUR_EYES, 'waiting'] as const, [NONE, 'none'] as const]) {
       const { status, made } = await resumed(policy, approved);
       await status('finished');

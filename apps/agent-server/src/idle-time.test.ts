@@ -5,7 +5,7 @@ import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
-describe('the idle time that agent-server tells without a key', () => {
+describe('the idle time that agent-server reports without a key', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
@@ -22,7 +22,7 @@ describe('the idle time that agent-server tells without a key', () => {
   const info = async (): Promise<{ uptime: number; idle_time: number }> =>
     (await (await fetch(`${sandbox.url}/server_info`)).json()) as { uptime: number; idle_time: number };
 
-  it('grows while nobody has anything to do, and begins again with whoever has the key', async () => {
+  it('grows while there is no work, and restarts with a request that has the key', async () => {
     await until('it is idle', async () => (await info()).idle_time >= 1);
     await sandbox.call('GET', '/api/conversations/count');
     expect((await info()).idle_time).toBe(0);

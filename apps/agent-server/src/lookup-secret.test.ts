@@ -8,7 +8,7 @@ import { TestSandbox } from './testing/sandbox.js';
 const KEY = 'the-key-of-the-vault-0815';
 const VALUE = 'a-value-out-of-the-vault-4711';
 
-describe('a secret that is looked up', () => {
+describe('a secret read by its address', () => {
   let sandbox: TestSandbox;
   let vault: Server;
   let id: string;

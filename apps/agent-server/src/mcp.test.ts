@@ -65,7 +65,7 @@ describe('an agent with MCP servers', () => {
       event.kind === 'ConversationStateUpdateEvent' && event.key === 'mcp_servers' ? [McpServersUpdate.parse(event.value)] : [],
     );
 
-  it('calls their tools with what it has no other name for, and nobody reads what they are convinced with', async () => {
+  it('calls their tools with what it has no other name for, and reveals none of their credentials', async () => {
     const from = model.requests.length;
     const id = await start(
       [call('helper_describe', { kind: 'Pod', of: null, security_risk: 'LOW', summary: 'Look' }), call('helper_told'), call('helper_refuse'), finish],
@@ -91,7 +91,7 @@ describe('an agent with MCP servers', () => {
     expect(readFileSync(path.join(sandbox.stateDir, 'conversations', id, 'meta.json'), 'utf8')).not.toContain(KEY);
   });
 
-  it('begins without a server that cannot be reached, and is told so with its person, once; tools that come later are told of, too', async () => {
+  it('starts without an unreachable server, reports it once, and reports tools that come later', async () => {
     const turns = [call('terminal', { command: 'true' }), call('helper_grow'), call('think', { thought: 'Not yet.' })];
     const id = await start(
       (request) => (JSON.stringify(request.body.messages).includes('helper_grown') ? finish : byAnswersSoFar([...turns, ...idle(20)])(request)),
@@ -132,7 +132,7 @@ describe('an agent with MCP servers', () => {
     expect(await told()).toHaveLength(3);
   });
 
-  it('shows what a server tells of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {
+  it('shows a server's progress of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {
     const app = await new TestApp().start();
     const file = path.join(sandbox.workspace, 'the-steps-are-over');
     const id = await start(
@@ -159,7 +159,7 @@ describe('an agent with MCP servers', () => {
     await app.close();
   });
 
-  it('is interrupted in a call, and the server is told', async () => {
+  it('is interrupted in a call, and the server is notified', async () => {
     const file = path.join(sandbox.stateDir, 'a-call-that-waits');
     const id = await start([call('helper_wait', { file }), finish], { helper: HONEST });
     await say(id, 'Wait.');
@@ -185,7 +185,7 @@ describe('an agent with MCP servers', () => {
     await isOver(id);
   });
 
-  it('asks first as for every action, and takes the word of nobody that a tool of theirs is harmless', async () => {
+  it('asks first as for every action, and trusts no claim that a tool of theirs is harmless', async () => {
     const id = await start(
       [call('helper_echo', { text: 'x', security_risk: 'LOW' }), finish],
       { helper: HONEST },

@@ -177,7 +177,7 @@ describe('secrets that a sandbox was handed', () => {
     }
   });
 
-  it('are taken from nobody without the session key, and only in their form', async () => {
+  it('are refused without the session key, and only in their form', async () => {
     const open = await fetch(`${sandbox.url}/api/slipway/secrets`, { method: 'POST', body: JSON.stringify({ variables: {}, git: [] }) });
     expect(open.status).toBe(401);
     expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { 'not a name': 'x' }, git: [] })).status).toBe(400);

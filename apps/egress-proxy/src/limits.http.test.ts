@@ -39,7 +39,7 @@ describe('the limits of a connection', () => {
     await until('there is room', async () => (await world.tunnel(target)).status === 200);
   });
 
-  it('end one that carried too much, one that is too old and one on which nobody says anything', async () => {
+  it('end one that carried too much, one that is too old and a silent one', async () => {
     const bytes = await start({ EGRESS_MAX_BYTES: '100000' });
     const target = `mirror.example:${origin.port}`;
     const much = await bytes.tunnel(target);

@@ -85,7 +85,7 @@ describe('the process', () => {
     for (const secret of ['slp_egr_', SECRET, 'git-upload-pack', 'sample.git']) expect(log).not.toContain(secret);
   });
 
-  it('told to end is not ready, goes on with what is open, and ends well', async () => {
+  it('stops being ready on SIGTERM, goes on with what is open, and ends well', async () => {
     const socket = connect(port, '127.0.0.1');
     const target = git.url.replace('http://', '');
     socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${basic(password)}\r\n\r\n`);

@@ -63,7 +63,7 @@ describe('a sandbox', () => {
     expect(JSON.stringify(seen?.rawHeaders)).not.toContain('slp_egr_');
   });
 
-  it('goes on with one connection for several requests, each looked at by itself', async () => {
+  it('goes on with one connection for several requests, each checked by itself', async () => {
     const socket = await world.dial();
     const ask = (host: string, last = ''): string =>
       `GET http://${host}:${origin.port}/ HTTP/1.1\r\nHost: x\r\n${last}Proxy-Authorization: ${`Basic ${Buffer.from(`sandbox:${world.password()}`).toString('base64')}`}\r\n\r\n`;
@@ -89,7 +89,7 @@ describe('a sandbox', () => {
     expect(await reached({ ...narrow, template: 'of-yesterday' })).toEqual([403, 403, 200, 403, 403]);
   });
 
-  it('is told in the status line and in the body what it may not reach and who can change it; the name is not looked up', async () => {
+  it('reads in status line and body what is refused and who can change it; the name is not resolved', async () => {
     const { status, phrase, problem } = await world.tunnel(`secrets.evil.example:${origin.port}`, narrow);
     expect([status, problem.code, problem.reason]).toEqual([403, 'egress.refused', 'host']);
     expect(problem.detail).toBe('secrets.evil.example is not among allowedHosts of the sandbox template "narrow". An operator can add it there.');
@@ -114,7 +114,7 @@ describe('a sandbox', () => {
       expect([status, problem.code, world.asked]).toEqual([407, 'egress.no-credential', []]);
     });
 
-  it('with a credential that somebody else has signed, or another user, is asked for its own', async () => {
+  it('with a credential signed with another key, or another user, is asked for its own', async () => {
     const [body] = world.password().split('.');
     for (const user of [`sandbox:${body}.${'A'.repeat(43)}`, `admin:${world.password()}`, 'sandbox:', 'sandbox', world.password()]) {
       const answer = await world.raw(
@@ -200,7 +200,7 @@ describe('a sandbox', () => {
       expect([status, problem.reason, canary.connections()]).toEqual([403, 'address', before]);
     });
 
-  it('does not reach an address that is on the list and that no sandbox may reach, and one that is written plainly is not looked up', async () => {
+  it('does not reach an address that is on the list and that no sandbox may reach, and a literal one is not resolved', async () => {
     const { status, problem } = await world.tunnel('192.0.2.7:443');
     expect([status, problem.reason, world.asked]).toEqual([403, 'address', []]);
   });
@@ -215,7 +215,7 @@ describe('a sandbox', () => {
     expect([canary.connections(), origin.seen.length]).toEqual([before, 5]);
   });
 
-  it('is told how far the proxy got when a host does not exist or does not answer', async () => {
+  it('learns how far the proxy got when a host does not exist or does not answer', async () => {
     world.names.delete('mirror.example');
     const nowhere = await world.tunnel(`mirror.example:${origin.port}`);
     expect([nowhere.status, nowhere.problem.code, nowhere.problem.detail]).toEqual([
@@ -233,7 +233,7 @@ describe('a sandbox', () => {
     await other.close();
   });
 
-  it('may end its side of a connection and still get the rest of the answer', async () => {
+  it('may end its side of a connection and still get the remaining answer', async () => {
     const bytes = await startBytes((socket) => void text(socket).then((said) => socket.end(`you said ${said}`)), '127.0.0.2');
     const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2' });
     other.names.set('mirror.example', ['127.0.0.2']);

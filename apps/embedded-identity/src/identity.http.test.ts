@@ -110,7 +110,7 @@ describe('embedded-identity', () => {
     });
   });
 
-  it('signs the demo person in and says who it is, in the id token and at userinfo', async () => {
+  it('signs the demo user in and says who it is, in the id token and at userinfo', async () => {
     const tokens = await signInAs(new CookieClient(), 'demo', 'demo');
     expect(claimsOf(tokens.id_token)).toMatchObject({
       iss: identity.issuerUrl,
@@ -139,7 +139,7 @@ describe('embedded-identity', () => {
     expect(plain.headers.get('location')).toContain('error=');
   });
 
-  it('a restart signs nobody out: the browser, its refresh token and the signing key stay', async () => {
+  it('a restart signs no user out: the browser, its refresh token and the signing key stay', async () => {
     const browser = new CookieClient();
     const tokens = await signInAs(browser, 'demo', 'demo');
     const keys = await (await fetch(endpoint('certs'))).text();
@@ -163,7 +163,7 @@ describe('embedded-identity', () => {
     expect('page' in (await authorize(browser, authorizationUrl()))).toBe(true);
   });
 
-  it('registers a person, who is signed in with it and can sign in again by name or e-mail', async () => {
+  it('registers a user, who is signed in with it and can sign in again by name or e-mail', async () => {
     const browser = new CookieClient();
     const page = await openSignIn(browser);
     const person = { name: 'Ada <Byron>', email: 'ada@example.test', username: 'ada', password: 'correct horse' };

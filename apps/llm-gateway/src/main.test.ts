@@ -67,7 +67,7 @@ async function rows(conversationId: string): Promise<number> {
 }
 
 describe('the process', () => {
-  it('killed right after an answer loses no call: the next life stores it', async () => {
+  it('killed right after an answer loses no call: the next process stores it', async () => {
     const conversationId = randomUUID();
     const first = await start();
     const key = await keyOf(first.url, conversationId);
@@ -85,7 +85,7 @@ describe('the process', () => {
     expect(await rows(conversationId)).toBe(21);
   });
 
-  it('killed leaves nothing of a budget held: its next life counts what was spent and frees the rest', async () => {
+  it('killed leaves nothing of a budget held: its next process counts what was spent and frees the rest', async () => {
     await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ('org_1', 'org', '', 500, 'month')`);
     try {
       const first = await start();
@@ -117,7 +117,7 @@ describe('the process', () => {
     }
   });
 
-  it('told to end lets a call under way end well, and stores it', async () => {
+  it('lets on SIGTERM a call under way end well, and stores it', async () => {
     const conversationId = randomUUID();
     const gateway = await start();
     const key = await keyOf(gateway.url, conversationId);

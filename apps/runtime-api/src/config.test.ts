@@ -57,7 +57,7 @@ describe('the configuration of runtime-api', () => {
     expect(loadConfig(kubernetes)).toMatchObject({ EGRESS_NO_PROXY: [] });
   });
 
-  it('gives sandboxes no DNS unless it is told to, and reads the names that they know instead', () => {
+  it('gives sandboxes no DNS by default, and reads the names that they know instead', () => {
     expect(loadConfig(kubernetes)).toMatchObject({ SANDBOX_DNS: 'none', SANDBOX_HOSTS: [] });
     expect(loadConfig({ ...kubernetes, SANDBOX_DNS: 'cluster', SANDBOX_HOSTS: 'App.slipway.svc, llm,' })).toMatchObject({
       SANDBOX_DNS: 'cluster',

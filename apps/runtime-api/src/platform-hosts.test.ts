@@ -42,7 +42,7 @@ describe('the hosts of the platform that sandboxes call', () => {
     hosts.close();
   });
 
-  it('that were never found are said, no sandbox is made without them, and they are looked for until they are there', async () => {
+  it('that were never found are reported, block new sandboxes, and are resolved until they are there', async () => {
     let there = false;
     const hosts = await new PlatformHosts(['late', 'there'], silent, async (name) => {
       if (name === 'late' && !there) throw new Error('no such name');

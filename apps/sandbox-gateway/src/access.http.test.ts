@@ -58,7 +58,7 @@ describe('who is let in', () => {
     expect(gateway.upstream.seen.length).toBe(before);
   });
 
-  it('whoever looks whether an agent-server is well, without a key, is told of the gateway alone: the same of any sandbox, and of nothing else', async () => {
+  it('a health check of an agent-server without a key gets the gateway's answer: the same of any sandbox, and of nothing else', async () => {
     const before = gateway.upstream.seen.length;
     const missing = { ...mine, host: mine.host.replace(mine.conversation, '0197c0de-0000-7000-8000-000000000001') };
     const [theirs, none] = [await gateway.ask(mine, '/health', {}), await gateway.ask(missing, '/health', {})];
@@ -155,7 +155,7 @@ describe('who is let in', () => {
     (await gateway.socket(mine.host, '/ws', { cookie, origin: own })).close();
   });
 
-  it('the sandbox never sees what authenticated the user, and agent-server gets its own key and knows that it is a person who comes', async () => {
+  it('the sandbox never sees what authenticated the user, and agent-server gets its own key and knows that a user is calling', async () => {
     const cookie = await cookieOf(await gateway.grant(8000, { conversation: mine.conversation, org: mine.org }));
     await gateway.plain('/', {
       host: mine.host,
@@ -175,7 +175,7 @@ describe('who is let in', () => {
     expect(gateway.upstream.seen.at(-2)?.headers['cookie']).toBeUndefined();
   });
 
-  it('a cookie past its half is made anew while its access holds', async () => {
+  it('a cookie past its half is renewed while its access holds', async () => {
     const grant = await gateway.grant(8000, { expiresIn: 100 });
     const answer = await gateway.ask(grant, '/', { cookie: `slipway_sandbox=${grant.token}` });
     expect(answer.headers['set-cookie']).toMatch(/^slipway_sandbox=slp_sbx_.*Max-Age=(600|599);/);
@@ -241,7 +241,7 @@ describe('who is shut out again', () => {
     await gateway.owner.query('ALTER TABLE app.sandbox_grant ENABLE TRIGGER tell_sandbox_access');
   });
 
-  it('without a database nobody new gets in after a second, what is open goes on for the grace and no longer, and all is well when it is back', async () => {
+  it('without a database new requests are refused after a second, what is open goes on for the grace and no longer, and all is well when it is back', async () => {
     const grant = await gateway.grant();
     const headers = { authorization: `Bearer ${grant.token}` };
     const socket = await gateway.socket(grant.host, '/ws', headers);

@@ -50,7 +50,7 @@ describe('the process', () => {
   /** Close code, and when it came after `began`. Milliseconds. */
   const closed = async (one: WebSocket, began: number): Promise<[number, number]> => [((await once(one, 'close')) as [number])[0], performance.now() - began];
 
-  it('told to end is not ready, serves as before, sends its sockets elsewhere one after the other, and lets an answer under way end well', async () => {
+  it('is not ready on SIGTERM, serves as before, sends its sockets elsewhere one after the other, and lets an answer under way end well', async () => {
     const { child, url, exit } = await start();
     const tunnels = await Promise.all(Array.from({ length: 6 }, () => socket(url, '/terminal', headers())));
     await world.pays(grant);

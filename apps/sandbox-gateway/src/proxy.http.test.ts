@@ -96,7 +96,7 @@ describe('what goes through', () => {
     await response.body.destroy();
   });
 
-  it('a client that goes away ends the work in the sandbox, and a sandbox that breaks off never makes half an answer look whole', async () => {
+  it('a client that goes away ends the work in the sandbox, and a sandbox that breaks off never makes half an answer pass for whole', async () => {
     let gone = false;
     handle((request, response) => {
       if (request.url === '/half') {

@@ -75,7 +75,7 @@ describe('who pays for what is sent straight to agent-server', () => {
     expect([byPath.statusCode, (await byPath.body.text()).includes('budget.exhausted')]).toEqual([402, true]);
   });
 
-  it('refuses everybody when the organization’s budget is used up', async () => {
+  it('refuses all users when the organization’s budget is used up', async () => {
     await exhaust(mine, '');
     expect(await post(mine, events)).toEqual({ status: 402, code: 'budget.exhausted' });
   });
@@ -108,7 +108,7 @@ describe('who pays for what is sent straight to agent-server', () => {
     expect(gateway.upstream.seen.map(({ headers }) => headers[CHARGE_PASS_HEADER])).toEqual([undefined, undefined]);
   });
 
-  it('refuses with 503 while llm-gateway cannot be told', async () => {
+  it('refuses with 503 while llm-gateway does not acknowledge', async () => {
     const paths = [events, `/api/conversations/${mine.conversation}/ask_agent`];
     for (const refused of await Promise.all(paths.map((path) => post(mine, path)))) expect(refused).toEqual({ status: 503, code: 'service.unavailable' });
     expect(gateway.upstream.seen).toEqual([]);

@@ -86,7 +86,7 @@ describe('worker process', () => {
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
-  it('finds outbox jobs that nobody queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
+  it('finds outbox jobs that were not queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
     const { id, message } = await harness.create();
     await until('the outbox job was found', () => isReady(id), 15_000);

@@ -69,7 +69,7 @@ describe('calls that a model makes up', () => {
     expect(messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)).toEqual([null]);
   });
 
-  it('that a tool breaks on have an answer, the process is told why, and the agent goes on', async () => {
+  it('that a tool breaks on have an answer, the process logs why, and the agent goes on', async () => {
     const faults: unknown[] = [];
     server.use([{ toolCalls: [call('terminal', { command: 'ls' })] }, finish]);
     const log = new MemoryLog();

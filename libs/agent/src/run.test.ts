@@ -115,7 +115,7 @@ describe('a run of the agent', () => {
     expect(JSON.stringify(views[1])).toContain('[in_progress] read');
   });
 
-  it('tells the model what is wrong with a call that it cannot read, and goes on', async () => {
+  it('reports to the model what is wrong with a call that it cannot read, and goes on', async () => {
     const { log, ports, control } = harness([
       { text: 'hm', toolCalls: [call('terminal', '{"command": "ls')] },
       { toolCalls: [call('teleport', { to: 'mars' })] },
@@ -181,7 +181,7 @@ describe('a run of the agent', () => {
     expect(await runAgent(ports, settings, control)).toBe('finished');
   });
 
-  it('pauses at the budget of its own, and goes on when that is raised while it runs or rests', async () => {
+  it('pauses at the budget of its own, and goes on when that is raised while it runs or is paused', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
     const { log, ports, control } = harness(({ number }) => ({ ...terminal(`echo ${number}`), usage }));
     const settings = { ...SETTINGS, maxCostUsd: 0.25 };

@@ -35,7 +35,7 @@ describe('what counts as stuck', () => {
     expect(detectStuck(log)).toEqual({ stuck: 'no' });
   });
 
-  it('is every loop of one or two steps: told of first, and stuck when it goes on', () => {
+  it('is every loop of one or two steps: warned first, and stuck when it goes on', () => {
     const step = fc.record({ command: fc.string({ minLength: 1, maxLength: 5 }), output: fc.string({ maxLength: 5 }), failed: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 2 }), fc.array(step, { maxLength: 5 }), (loop, before) => {

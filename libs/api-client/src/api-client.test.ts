@@ -57,7 +57,7 @@ describe('the API client', () => {
     expect(downloadUrls.downloadDiff({ org: 'o', conversation: 'c', query: { path: 'a b&c' } })).toBe('/api/v1/orgs/o/conversations/c/diff?path=a+b%26c');
   });
 
-  it('proves who calls by an API key when it has one', async () => {
+  it('authenticates by an API key when it has one', async () => {
     const seen: unknown[] = [];
     answer = (request, response) => {
       seen.push(request.headers.authorization);

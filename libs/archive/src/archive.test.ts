@@ -123,7 +123,7 @@ describe('an archive of directories', () => {
     expect(readdirSync(to.workspace)).toEqual([]);
   });
 
-  it('leaves out sockets, pipes and what may not be read, counts them, and keeps the rest', {
+  it('leaves out sockets, pipes and what may not be read, counts them, and keeps the others', {
     skip: process.getuid?.() !== 0 ? 'only root can become a user who may not read' : false,
   }, async () => {
     const from = place();

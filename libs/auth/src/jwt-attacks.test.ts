@@ -93,7 +93,7 @@ describe('tokens of the issuer that are not what they should be', () => {
     expect(await issuer.refresh({ idToken: 'before', refreshToken: 'refresh' })).toMatchObject({ accessToken: scripted.tokens.access_token });
   });
 
-  it('make nobody signed in as an id token', async () => {
+  it('sign no user in as an id token', async () => {
     const more: Readonly<Record<string, Forge>> = {
       ...FOR_OTHERS,
       'an access token in its place': (from) => from.sign(from.claims('Bearer')),
@@ -105,7 +105,7 @@ describe('tokens of the issuer that are not what they should be', () => {
       expect([name, await finish({ id }).catch((error: unknown) => (error as SlipwayError).code)]).toEqual([name, 'auth.sign-in-failed']);
   });
 
-  it('make nobody signed in as Keycloak’s access token', async () => {
+  it('sign no user in as Keycloak’s access token', async () => {
     // Opaque to us: a token that is not Keycloak's JWT is sent back to the issuer, and to no other server.
     const opaque = ['no JWT', 'a JWT of three empty parts'];
     const more: Readonly<Record<string, Forge>> = {
@@ -125,7 +125,7 @@ describe('tokens of the issuer that are not what they should be', () => {
     }
   });
 
-  it('end nobody’s session as a logout token', async () => {
+  it('end no session as a logout token', async () => {
     const more: Readonly<Record<string, Forge>> = {
       ...FOR_OTHERS,
       'an id token': (from) => from.sign(from.claims('ID', 'a nonce')),

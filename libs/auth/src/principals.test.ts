@@ -26,7 +26,7 @@ const service = new PrincipalService(
 );
 
 describe('PrincipalService', () => {
-  it('knows a person by a cookie that this server signed, among others, and by nothing else', async () => {
+  it('authenticates a user by a cookie that this server signed, among others, and by nothing else', async () => {
     const soon = new Date(Date.now() + 60_000);
     const valid = await cookie.sign('ses_1', soon);
     expect(await service.authenticateCookie(`a=b; keycloak_auth=${valid}; c=d`)).toBe(PERSON);
@@ -49,13 +49,13 @@ describe('PrincipalService', () => {
     for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(PERSON, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
   });
 
-  it('is read again when somebody asks for an organization that they were let into elsewhere a moment ago, and not otherwise', async () => {
+  it('is read again when a user asks for an organization that another process just added them to, and not otherwise', async () => {
     const authenticated = { kind: 'session', person: PERSON } as const;
     expect(await service.upToDate(authenticated, 'ada')).toBe(authenticated);
     for (const org of ['org_2', 'new']) expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', person: JOINED });
   });
 
-  it('a bearer token counts alone: one that is no good is nobody, whatever the cookie says; other schemes are not ours', async () => {
+  it('a bearer token counts alone: an invalid one authenticates no user, whatever the cookie says; other schemes are not ours', async () => {
     const key: AuthenticatedKey = {
       keyId: 'key_1',
       org: { id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal' },

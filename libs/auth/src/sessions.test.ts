@@ -80,7 +80,7 @@ describe('Sessions', () => {
     return new Sessions(pool, box, issuer, clock, createIds(clock), logger);
   }
 
-  it('keeps tokens where nobody who reads the table can read them', async () => {
+  it('keeps tokens encrypted in the table', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());
     const { sessionId } = await sessions.start(IDENTITY, TOKENS);
     const { rows } = await pool.query<{ tokens: Buffer }>('SELECT tokens FROM app.session WHERE id = $1', [sessionId]);
@@ -197,7 +197,7 @@ describe('Sessions', () => {
     ]);
   });
 
-  it('the issuer ends by its own session that one alone, by the person all of theirs, and nobody else’s', async () => {
+  it('the issuer ends by its own session that one alone, by the user all of theirs, and no others', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());
     const sign = (subject: string, issuerSession: string, issuer = IDENTITY.issuer) => sessions.start({ ...IDENTITY, issuer, subject, issuerSession }, TOKENS);
     const [a1, a2, b1, other] = [
@@ -262,7 +262,7 @@ describe('Sessions', () => {
     expect((await one.list(userId, 1)).map(({ address, lastSeenAt }) => [address, lastSeenAt])).toEqual([['192.0.2.3', at]]);
   });
 
-  it('an issuer that does not answer signs nobody out, is not asked by every request, and is asked again later', async () => {
+  it('an issuer that does not answer signs no user out, is not asked by every request, and is asked again later', async () => {
     const clock = new StoppedClock();
     const issuer = new ScriptedIssuer();
     const sessions = replica(issuer, clock);
@@ -334,7 +334,7 @@ describe('Sessions', () => {
     expect(await sessions.find(sessionId)).toBeNull();
   });
 
-  it('without a refresh token, or with an encryption key that has changed, a session lives to its own end and no longer', async () => {
+  it('without a refresh token, or with an encryption key that has changed, a session lasts to its own end and no longer', async () => {
     const clock = new StoppedClock();
     const issuer = new ScriptedIssuer();
     const { sessionId } = await replica(issuer, clock).start(IDENTITY, { ...TOKENS, refreshToken: null });
@@ -360,7 +360,7 @@ describe('Sessions', () => {
     expect(await elsewhere.find(sessionId)).toBeNull();
   });
 
-  it('forgets nothing of a person between sign-ins, and takes over a new name', async () => {
+  it('forgets nothing of a user between sign-ins, and takes over a new name', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());
     const first = await sessions.start(IDENTITY, TOKENS);
     const second = await sessions.start({ ...IDENTITY, name: 'Ada Lovelace' }, TOKENS);

@@ -12,7 +12,7 @@ describe('steering an agent by its sandbox', () => {
       ]);
   });
 
-  it('is no look, and at agent-server nothing that the log of a conversation names an author of', () => {
+  it('is no read, and at agent-server nothing that the log of a conversation names an author of', () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) expect([steersSandbox(method, 8000, '/'), steersSandbox(method, 12000, '/')]).toEqual([false, false]);
     for (const path of ['events', 'events/', 'events?x=1', 'run', 'pause', 'interrupt', 'events/respond_to_confirmation'])
       expect({ path, steers: steersSandbox('POST', 8000, `/api/conversations/x/${path}`) }).toEqual({ path, steers: false });

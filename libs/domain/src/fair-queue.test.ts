@@ -222,7 +222,7 @@ describe('I10: the share of an organization', () => {
   });
 });
 
-describe('what one that waits is told', () => {
+describe('answer to a waiting claim', () => {
   it('is the number of those that are in fact served before it', () => {
     fc.assert(
       fc.property(fc.array(anOrg(fc.integer({ min: 0, max: 12 })), { minLength: 1, maxLength: 4 }), fc.nat(5), (orgs, before) => {

@@ -14,7 +14,7 @@ describe('ids', () => {
     );
   });
 
-  it('tell the time at which they were made, to the millisecond', () => {
+  it('contain the time at which they were made, to the millisecond', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 8_640_000_000_000_000 }).map((time) => time % 2 ** 48),

@@ -63,7 +63,7 @@ describe('the runtime of a conversation', () => {
     expect(shown({ startStatus: 'ERROR', steps })).toMatchObject({ status: 'ERROR', code: 'sandbox.start-failed', cause: 'As it said.' });
   });
 
-  it('that a person paused was not stopped by what was said of a failure while it went on', () => {
+  it('that a user paused was not stopped by what was said of a failure while it went on', () => {
     const noted = [READY, execution('running'), error('model.unknown', 'The agent keeps the model that it has.')];
     const pause: ConversationEvent = { ...base, source: 'user', kind: 'PauseEvent' };
     expect(shown({ state: stateOf(...noted, pause, execution('paused')) })).toMatchObject({ status: 'STOPPED', cause: 'A person paused it.' });

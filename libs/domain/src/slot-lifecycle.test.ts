@@ -7,7 +7,7 @@ import { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState,
 const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
 const triggers = [...new Set(states.flatMap((state) => Object.keys(SLOT_TRANSITIONS[state])))] as SlotTrigger[];
 
-describe('the life of a slot', () => {
+describe('lifecycle of a slot', () => {
   it('never leads back to ready from a slot that was bound, whatever signals arrive', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...triggers)), (signals) => {

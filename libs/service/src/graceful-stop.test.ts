@@ -55,7 +55,7 @@ describe('GracefulStop', () => {
     });
   }
 
-  it('serves new connections during the drain and tells each client to close; afterwards it takes none, and ends with 0', { timeout: SOON_MS }, async () => {
+  it('serves new connections during the drain and asks each client to close; afterwards it takes none, and ends with 0', { timeout: SOON_MS }, async () => {
     const { stop, port, exited, nextRequest } = await open(0.3);
     const told: number[] = [];
     void stop.stop('SIGTERM', [stop.requests(1_000)], [{ name: 'sockets', run: (drainMs) => told.push(drainMs) }]);

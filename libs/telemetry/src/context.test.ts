@@ -43,7 +43,7 @@ describe('the headers of a request', () => {
   const NO_SPANS = (): undefined => undefined;
   afterEach(() => useTracing(null));
 
-  it('tell a peer to make no spans where this side makes none', () => {
+  it('make a peer create no spans where this side makes none', () => {
     useTracing(tracer(NO_SPANS));
     expect(traceHeaders(ID).traceparent).toMatch(new RegExp(`^00-${ID}-[0-9a-f]{16}-00$`));
   });

@@ -40,7 +40,7 @@ describe('a patch', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('adds, changes, moves and deletes files, and tells of each', async () => {
+  it('adds, changes, moves and deletes files, and reports each', async () => {
     writeFileSync(at('old.txt'), 'x\n');
     writeFileSync(at('moved.sh'), 'echo\n');
     chmodSync(at('moved.sh'), 0o755);

@@ -131,7 +131,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     expect(bob.errors).toEqual(ann.errors);
   });
 
-  it('sends a person who has not seen the last ones no more frames than that, others all, and the newest when there is room again', async () => {
+  it('sends a slow viewer no more frames than its limit, and the newest when there is room again', async () => {
     await goTo('/moving');
     const [slow, quick] = [await watch(false), await watch()];
     await slow.frame(BROWSER_FRAMES_UNSEEN);
@@ -143,7 +143,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     expect(slow.frames[BROWSER_FRAMES_UNSEEN]?.number).toBeGreaterThanOrEqual(newest);
   });
 
-  it('has no pictures made while nobody watches', async () => {
+  it('makes no pictures without viewers', async () => {
     await goTo('/moving');
     const ann = await watch();
     await ann.frame(5);
@@ -171,7 +171,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     await until('the last colour', async () => (await ann.colourIn(page)) === 'blue', 20_000);
   });
 
-  it('lets one person take it: their mouse, keys, text and wheel reach the page, the others are told who has it', async () => {
+  it('gives one user control: their mouse, keys, text and wheel reach the page, the others see who has it', async () => {
     await goTo('/form');
     const [ann, bob] = [await watch(), await watch()];
     ann.send({ type: 'pointer', act: 'press', x: 150, y: 125, button: 'left', buttons: 1, clicks: 1, modifiers: 0 });
@@ -197,7 +197,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     await bob.state(({ holder }) => holder === null);
   });
 
-  it('takes a person anywhere that the agent may go, back, and to what a press opens, and nowhere else', async () => {
+  it('lets a user go anywhere that the agent may go, back, and to what a press opens, and nowhere else', async () => {
     await goTo('/opener');
     const ann = await watch();
     ann.takeBrowser('Ann');
@@ -225,7 +225,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     expect(await failure(act({ kind: 'BrowserClickAction', index: 0 }))).toMatchObject({ code: 'browser.taken' });
   });
 
-  it('refuses the agent while a person has it, in words, and tells it of the note before it acts on what it saw before', async () => {
+  it('refuses the agent while a user has control, with a sentence, and shows it the note before it acts again', async () => {
     await goTo('/form');
     const ann = await watch();
     ann.takeBrowser('Ann');
@@ -259,7 +259,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     expect(textOf(await waiting)).toContain('Ann had the browser and has handed it back.');
   });
 
-  it('cuts what the agent does when a person takes it', async () => {
+  it('aborts the action of the agent when a user takes control', async () => {
     await goTo('/form');
     const ann = await watch();
     const going = failure(act({ kind: 'BrowserNavigateAction', url: `${site}/never` }));
@@ -309,7 +309,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     }
   });
 
-  it('sends away who says what no person could', async () => {
+  it('disconnects a client whose messages no user could send', async () => {
     for (const message of [{ type: 'pointer', act: 'press', x: 'here' }, { type: 'evaluate', script: '1' }, { type: 'insert', text: 'x'.repeat(100_001) }, 7]) {
       const mallory = await watch();
       mallory.send(message as never);

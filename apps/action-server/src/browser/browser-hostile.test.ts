@@ -54,7 +54,7 @@ describe('a hostile page', { skip: noChromium }, () => {
     expect([fine.text, fine.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'Fine']);
   });
 
-  it('that redirects without an end is told of', async () => {
+  it('that redirects without an end is reported', async () => {
     const around = await open('/around');
     expect([around.error_code, around.text]).toEqual(['browser.page-failed', expect.stringContaining('redirects without an end')]);
   });

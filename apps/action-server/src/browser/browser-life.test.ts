@@ -18,7 +18,7 @@ const chromiums = () => {
   return [...found];
 };
 
-describe('the life of the browser', { skip: noChromium }, () => {
+describe('lifecycle of the browser', { skip: noChromium }, () => {
   let site: TestSite;
   before(async () => {
     site = await startTestSite(() => ({
@@ -45,7 +45,7 @@ describe('the life of the browser', { skip: noChromium }, () => {
     await here.close();
   });
 
-  it('is begun anew after a death, and the answer says what was lost', async () => {
+  it('is restarted after a death, and the answer says what was lost', async () => {
     const here = await testBrowser();
     await here.act({ kind: 'BrowserNavigateAction', url: `${site.url}/?first` });
     const before = here.browser.current()?.id;
@@ -60,7 +60,7 @@ describe('the life of the browser', { skip: noChromium }, () => {
     await here.close();
   });
 
-  it('ends when nobody has used it for a while, also when all have given up while it started, not while somebody looks; and keeps who is signed in', async () => {
+  it('stops after an idle time without viewers, also when callers gave up during its start; keeps sign-ins', async () => {
     const here = await testBrowser({ idleMs: 100 });
     const alone = new AbortController();
     const given = here.act({ kind: 'BrowserNavigateAction', url: site.url }, alone.signal);

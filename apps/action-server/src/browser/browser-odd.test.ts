@@ -53,7 +53,7 @@ describe('what is no usual page', { skip: noChromium }, () => {
   });
   const open = (page: string, more = {}) => here.act({ kind: 'BrowserNavigateAction', url: `${site.url}${page}`, ...more });
 
-  it('a page whose parts ask for a password has them refused, and comes; one that asks itself is told of, and the next one comes', async () => {
+  it('a page whose parts ask for a password has them refused, and comes; one that asks itself is reported, and the next one loads', async () => {
     const asks = await open('/asks');
     expect([asks.text, asks.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'answered 401']);
     const itself = await open('/private');
@@ -67,19 +67,19 @@ describe('what is no usual page', { skip: noChromium }, () => {
     expect(JSON.stringify([within.text, (await here.act({ kind: 'BrowserListTabsAction' })).text])).not.toContain('hunter-2');
   });
 
-  it('a PDF is said to be one, with what reads it, and can be looked at', async () => {
+  it('reports a PDF as one, with what reads it, and shows it', async () => {
     expect((await open('/paper')).is_error).toBe(false);
     const state = await here.act({ kind: 'BrowserGetStateAction', include_screenshot: true });
     expect([state.is_error, state.text, state.content.length]).toEqual([false, expect.stringContaining('This is a PDF.'), 2]);
     expect((await here.act({ kind: 'BrowserGetContentAction' })).text).toContain('pdftotext');
   });
 
-  it('nothing waits for a person to print or to permit', async () => {
+  it('never waits for a user to print or to permit', async () => {
     await open('/prints');
     expect((await here.act({ kind: 'BrowserGetStateAction' })).page?.title).toBe('refused');
   });
 
-  it('what a page opens while the agent opens a tab is a tab too, and none is left that nobody sees', async () => {
+  it('what a page opens while the agent opens a tab is a tab too, and none stays hidden', async () => {
     await open('/fine');
     const page = here.browser.current()?.page;
     await Promise.all([page?.evaluate('for (let n = 0; n < 4; n += 1) window.open("/fine?" + n)'), open('/fine', { new_tab: true })]);

@@ -50,7 +50,7 @@ describe('the browser', { skip: noChromium }, () => {
   const click = (index: number) => here.act({ kind: 'BrowserClickAction', index });
   const type = (index: number, text: string) => here.act({ kind: 'BrowserTypeAction', index, text });
 
-  it('fills a form by the numbers of its state: fields, a password, a date, a list, a box and a file', async () => {
+  it('fills a form by the numbers of its state: fields, a password, a date, a list, a checkbox and a file', async () => {
     await writeFile(path.join(here.workspace, 'face.png'), 'no picture');
     expect((await open('/form')).page).toMatchObject({ url: `${site.url}/form`, title: 'Form' });
     const seen = await state();
@@ -113,7 +113,7 @@ describe('the browser', { skip: noChromium }, () => {
     expect(clicked.page?.title).toBe('got it');
   });
 
-  it('brings a popup to the front as a tab; tabs are listed, switched and closed, and a wrong one is told', async () => {
+  it('brings a popup to the front as a tab; tabs are listed, switched and closed, and a wrong one is reported', async () => {
     await open('/a');
     const first = here.browser.current()?.id ?? '';
     expect(first).toMatch(/^[a-z0-9]{4}$/);
@@ -174,14 +174,14 @@ describe('the browser', { skip: noChromium }, () => {
     expect((await state()).text).toContain('0 pixels above');
   });
 
-  it('answers dialogs with OK, and tells of each', async () => {
+  it('answers dialogs with OK, and reports each', async () => {
     await open('/ask');
     const asked = await click(numberOf(await state(), 'ask'));
     for (const said of ['"Hi"', '"Sure?"', '"Name?"']) expect(asked.text).toContain(said);
     expect((await state()).page?.title).toBe(',true,Ada');
   });
 
-  it('tells of the errors of scripts, the last ones, each cut', async () => {
+  it('reports the errors of scripts, the last ones, each cut', async () => {
     await open('/errors');
     const { text } = await state();
     expect(text).toContain('the last one');
@@ -244,7 +244,7 @@ describe('the browser', { skip: noChromium }, () => {
     expect((await open('/nothing')).text).toContain('The server answered 404');
   });
 
-  it('stops at once when it is told to, and goes on with the next action', async () => {
+  it('stops at once on request, and goes on with the next action', async () => {
     const stop = new AbortController();
     const waiting = here.act({ kind: 'BrowserNavigateAction', url: `${site.url}/a` }, stop.signal);
     stop.abort(new Error('stopped by a person'));

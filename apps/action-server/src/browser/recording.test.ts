@@ -90,7 +90,7 @@ describe('a recording of the browser', { skip: noChromium }, () => {
     expect(await readdir(path.join(here.workspace, 'downloads'))).toEqual(folders);
   });
 
-  it('of a page that never rests ends by itself within its bound, and keeps what it has', async () => {
+  it('of a page that never becomes idle ends by itself within its bound, and keeps what it has', async () => {
     await open('/form');
     await here.act({ kind: 'BrowserStartRecordingAction' });
     // Reported with whichever answer comes next, the first of all perhaps.

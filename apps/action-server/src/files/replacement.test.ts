@@ -116,7 +116,7 @@ describe('a file that is written again', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
   });
 
-  it('that may not be written is refused, and what was to be written is in nobody’s way', {
+  it('that may not be written is refused, and its new content blocks nothing', {
     skip: root ? false : 'only root can become another user',
   }, async () => {
     const folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'slipway-read-only-'));

@@ -83,7 +83,7 @@ describe('files that git does not know', () => {
   const plain = (changes: readonly GitChange[]) =>
     changes.map(({ path: where, additions, deletions, binary }) => [where, additions, deletions, binary]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
-  it('are told with the lines that git counts, whatever is in them and whatever attributes say of them', async () => {
+  it('are reported with the lines that git counts, whatever is in them and whatever attributes say of them', async () => {
     let round = 0;
     const attributes = fc.constantFrom(
       '',

@@ -149,7 +149,7 @@ describe('repositories of a workspace', () => {
       expect(await since()).toEqual(['UPDATED large.bin']);
     });
 
-    it('keeps no more than its bound of what no commit holds, and knows of the rest whether it was touched', async () => {
+    it('keeps no more than its bound of what no commit holds, and knows of other files whether they were touched', async () => {
       const [sizes, kept] = [{ 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 }, mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-'))];
       for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(repository, name), randomBytes(size));
       const workspace = { directory: server.workspace, environment: new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' }) };
@@ -186,7 +186,7 @@ describe('repositories of a workspace', () => {
       return first;
     };
 
-    it('knows in its next life, wherever its workspace is then, what changed since the last message; a push of everything takes nothing of it along', async () => {
+    it('knows after a restart, wherever its workspace is then, what changed since the last message; a push of everything takes nothing of it along', async () => {
       const first = await marked();
       const second = await startActionServer(kept);
       try {

@@ -103,7 +103,7 @@ describe('action-server over HTTP', () => {
       expect([path, await code(server.send('GET', `/file/download?path=${encodeURIComponent(path)}`))]).toEqual([path, 'file.outside-workspace']);
   });
 
-  it('breaks a download off when the file becomes shorter meanwhile, so that a part never looks whole', async () => {
+  it('breaks a download off when the file becomes shorter meanwhile, so that a part never passes for the whole', async () => {
     writeFileSync(at('shrinks.bin'), '');
     truncateSync(at('shrinks.bin'), 200_000_000);
     const download = await server.send('GET', '/file/download?path=shrinks.bin');

@@ -121,7 +121,7 @@ describe('a cell of Python', { skip: 'missing' in python ? python.missing : fals
     }
   });
 
-  it('tells of a kernel that dies, and of its state, and goes on with a new one', async () => {
+  it('reports a kernel that dies, and of its state, and goes on with a new one', async () => {
     const died = await run('print("last words", flush=True)\nimport os; os._exit(3)');
     expect(died.is_error).toBe(true);
     expect(textOf(died)).toContain('The kernel ended while it ran the cell');

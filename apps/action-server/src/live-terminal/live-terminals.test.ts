@@ -41,7 +41,7 @@ describe('the live channel terminal', () => {
     close(id);
   });
 
-  it('has one size for all who look on, and programs are told of it', async () => {
+  it('has one size for all viewers, and programs get it', async () => {
     const { id, client } = await openShell();
     const other = await attach(id);
     other.send({ type: 'resize', cols: 101, rows: 31 });
@@ -99,7 +99,7 @@ describe('the live channel terminal', () => {
     client.close();
   });
 
-  it('sends a reader that shows nothing no more than a window, holds nobody up for it, and tells it what was left out', async () => {
+  it('sends a stalled reader only a window, delays no other, and reports what was left out', async () => {
     const { id, client } = await openShell();
     const slow = await attach(id);
     slow.shows = false;

@@ -5,7 +5,7 @@ import { CallProgress } from './call-progress.js';
 const soon = (): AbortSignal => AbortSignal.timeout(5_000);
 
 describe('the progress of a call', () => {
-  it('is text that only grows, in bounds, however much a server tells', async () => {
+  it('is text that only grows, in bounds, however much a server sends', async () => {
     const progress = new CallProgress();
     progress.note({ progress: 1, total: 3, message: `one\u001b[31m\u202e${'x'.repeat(10_000)}` });
     for (let n = 0; n < 100_000; n += 1) progress.note({ progress: n, message: 'more' });

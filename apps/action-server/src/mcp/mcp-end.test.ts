@@ -34,7 +34,7 @@ describe('MCP servers that do not want to end', () => {
     expect((await server.send('PUT', '/mcp/servers?set=one', JSON.stringify({ servers, cwd }))).status).toBe(200);
   };
 
-  it('end with their conversation, and with the tool process that is told to end, with everything that they started', async () => {
+  it('end with their conversation, and with action-server when it stops, with everything that they started', async () => {
     const server = await startActionServer();
     await set(server, server.workspace, { stubborn: STUBBORN });
     await until('the server and its two children', () => ofSandbox(server.stateDirectory) === 3);
@@ -60,7 +60,7 @@ describe('MCP servers that do not want to end', () => {
     await Promise.all([next.close(), other.close()]);
   });
 
-  it('end when nobody asks after them any more, and not before', async () => {
+  it('end after a time without requests, and not before', async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-mcp-'));
     const environment = new ShellEnvironment({ HOME: directory, PATH: process.env['PATH'] });
     const sets = new McpSets({ environment, outputDirectory: directory, stateDirectory: directory }, ABANDONED_MS);

@@ -108,7 +108,7 @@ describe('MCP servers of a conversation', () => {
     await set.end();
   });
 
-  it('that cannot be reached are told of with cause and next step, keep nothing waiting, and are tried again', async () => {
+  it('that cannot be reached are reported with cause and next step, block nothing, and are tried again', async () => {
     const gone = await startMcpHttpServer();
     await gone.close();
     const set = await new Servers({
@@ -147,7 +147,7 @@ describe('MCP servers of a conversation', () => {
     await set.end();
   });
 
-  it('tell of a change at once to who waits for it', async () => {
+  it('report a change at once to waiting callers', async () => {
     const set = await new Servers({ good: HONEST }).use();
     const { revision } = await set.settled();
     const waits = set.look(revision);
@@ -177,7 +177,7 @@ describe('MCP servers of a conversation', () => {
     await set.end();
   });
 
-  it('are told when a call is not wanted any more, within a second', async () => {
+  it('hear within a second that a call is cancelled', async () => {
     const set = await new Servers({ good: HONEST }).use();
     const told = await set.settled();
     const stop = new AbortController();

@@ -38,7 +38,7 @@ describe('the output of a command that runs', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('is nothing of a call that nobody made', async () => {
+  it('is empty for an unknown call', async () => {
     expect(await output('unknown', 0)).toBeNull();
   });
 });

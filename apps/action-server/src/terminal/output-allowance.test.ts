@@ -7,7 +7,7 @@ import { type RunningServer, startActionServer, textOf } from '../testing/runnin
 import { OutputAllowance } from './output-allowance.js';
 
 describe('the allowance of output', () => {
-  it('lets terminals that wait as they are told take no more than is allowed, however many there are and whatever they print', () => {
+  it('lets terminals that keep their pauses take no more than is allowed, however many there are and whatever they print', () => {
     const chunk = fc.integer({ min: 1, max: 4_096 });
     fc.assert(
       fc.property(
@@ -33,7 +33,7 @@ describe('the allowance of output', () => {
     );
   });
 
-  it('keeps nobody waiting who prints less than is allowed', () => {
+  it('delays no terminal that prints less than is allowed', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 10 }), { maxLength: 200 }), (pauses) => {
         let now = 0;
@@ -90,7 +90,7 @@ describe('output without an end', () => {
     }
   });
 
-  it('of a command outside of the terminal, and of what that left behind, is slowed down too, and its end is told whole', async () => {
+  it('of a command outside of the terminal, and of what that left behind, is slowed down too, and its end is reported whole', async () => {
     server = await startActionServer();
     const bash = async (command: string): Promise<{ exitCode: number; stdout: string }> =>
       (await (await server.send('POST', '/bash/execute', JSON.stringify({ command, timeout: 60 }))).json()) as { exitCode: number; stdout: string };

@@ -138,7 +138,7 @@ describe('the agent’s terminal', () => {
     expect(await readFile(observation.full_output_save_dir as string, 'utf8')).toBe(Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''));
   });
 
-  it('tells of background output with the next command', async () => {
+  it('reports background output with the next command', async () => {
     await run('(sleep 0.2; echo from the background) &');
     await run('sleep 0.4');
     await run('(sleep 0.1; echo later; touch done) &');
@@ -195,7 +195,7 @@ describe('the agent’s terminal', () => {
     expect((await server.send('POST', '/interrupt_terminal', '{}')).status).toBe(200);
   });
 
-  it('begins in the configured directory, also after a reset, and stays where it is when it is told the same again', async () => {
+  it('begins in the configured directory, also after a reset, and stays where it is when it is configured the same again', async () => {
     const own = await startActionServer();
     const configure = (): Promise<Response> => own.send('POST', '/configure', JSON.stringify({ env: {}, working_dir: `${own.workspace}/project` }));
     const where = async (command: string, more?: Record<string, unknown>): Promise<string> => textOf(await own.terminal(command, more));
@@ -234,7 +234,7 @@ describe('the agent’s terminal', () => {
     await configure({});
   });
 
-  it('takes what it started with it when it is told to end', async () => {
+  it('ends what it started when it is stopped', async () => {
     const own = await startActionServer();
     await own.terminal('sleep 1000 & echo $! > pid; nohup sleep 1000 & echo $! > pid2; (sleep 1000; true) & jobs');
     await own.terminal('sleep 1000', { timeout: 0.1 });

@@ -25,7 +25,7 @@ class CountedWatches extends DirectoryWatches {
   }
 }
 
-describe('what a person closes while it is read', { timeout: 60_000 }, () => {
+describe('what a user closes while it is read', { timeout: 60_000 }, () => {
   let workspace: string;
   before(async () => {
     workspace = await mkdtemp(path.join(os.tmpdir(), 'slipway-closed-'));

@@ -68,7 +68,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
     expect(again.entries.filter(({ ignored }) => ignored).map(({ name }) => name)).toEqual(['build']);
   });
 
-  it('gives a directory of 5,000 entries in pages, and tells of one more', async () => {
+  it('gives a directory of 5,000 entries in pages, and reports one more', async () => {
     mkdirSync(at('many'));
     for (let index = 0; index < 5_000; index += 1) writeFileSync(at(`many/${String(index).padStart(4, '0')}`), '');
     const middle = (await client.ask({ type: 'list', path: 'many', offset: 2_000, limit: 3 })) as {
@@ -116,7 +116,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
     expect(await client.ask({ type: 'list', path: '..' })).toMatchObject({ type: 'failed', code: 'file.outside-workspace' });
   });
 
-  it('tells of each change of an open file: written, replaced, gone, a directory, and back', async () => {
+  it('reports each change of an open file: written, replaced, gone, a directory, and back', async () => {
     writeFileSync(at('open.txt'), 'one');
     await stateOf('open.txt');
     appendFileSync(at('open.txt'), ' two');

@@ -148,7 +148,7 @@ class World {
   }
 }
 
-describe('a person and programs that write the same file', { timeout: 120_000 }, () => {
+describe('a user and programs that write the same file', { timeout: 120_000 }, () => {
   let folder: string;
   let worlds = 0;
   before(() => {
@@ -178,7 +178,7 @@ describe('a person and programs that write the same file', { timeout: 120_000 },
     );
   });
 
-  it('would lose something if a save did not look at what it replaces, and this test would find it', async () => {
+  it('would lose something if a save did not check what it replaces, and this test would find it', async () => {
     const blind =
       (_shown: ShownFile, file: string): Save =>
       async ({ text }) => {

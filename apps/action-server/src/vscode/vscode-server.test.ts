@@ -162,7 +162,7 @@ describe('VS Code in the sandbox', () => {
 
   const installed = process.env['TEST_VSCODE_DIR'];
   const skip = installed === undefined ? 'VS Code is not installed here: TEST_VSCODE_DIR names the folder of its server (docs/sandbox-images.md)' : false;
-  it('as it is installed shows its page to who has the token, and to nobody else', { skip }, async () => {
+  it('as it is installed shows its page to holders of the token only', { skip }, async () => {
     const port = await freePort();
     const server = at(installed as string, port);
     const opened = await server.open('127.0.0.1');

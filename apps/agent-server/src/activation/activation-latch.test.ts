@@ -58,7 +58,7 @@ describe('the activation latch', () => {
     );
   });
 
-  it('stays closed for everybody when its record cannot be read', async () => {
+  it('stays closed for all when its record cannot be read', async () => {
     await inDirectory(async (directory) => {
       await writeFile(path.join(directory, 'activation.json'), '{"claim_id":"a"');
       const latch = await ActivationLatch.open(directory);

@@ -117,7 +117,7 @@ describe('GET and PUT /api/archive/{part}', () => {
     expect(readdirSync(dormant.workspace)).toEqual([]);
   });
 
-  it('puts nothing into a sandbox that has an owner, and gives nobody one that is being filled', async () => {
+  it('puts nothing into a sandbox that has an owner, and claims none that is being filled', async () => {
     expect(await codeOf(await full.archive('write', 'workspace', { body: archives.workspace }))).toEqual([409, 'sandbox.already-activated']);
     expect(existsSync(path.join(full.workspace, 'noise'))).toBe(true);
     const filling = await blank();

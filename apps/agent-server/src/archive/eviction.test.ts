@@ -10,7 +10,7 @@ import { TestSandbox } from '../testing/sandbox.js';
 const GRACE_SECONDS = '600';
 const PARTS = ['workspace', 'conversations'] as const;
 
-describe('a sandbox that is told to end by a drain', () => {
+describe('a sandbox stopped by a drain', () => {
   const open: TestSandbox[] = [];
   after(() => Promise.all(open.map((sandbox) => sandbox.close())));
 
@@ -26,7 +26,7 @@ describe('a sandbox that is told to end by a drain', () => {
   const exitCode = (sandbox: TestSandbox): number | null | undefined => sandbox.agentServer?.exitCode;
   const ended = (sandbox: TestSandbox): Promise<number> => until('it ended', () => exitCode(sandbox) ?? null);
 
-  it('answers for its workspace until it is kept, with the uncommitted file and the log in it, and ends when nobody asks again', async () => {
+  it('answers for its workspace until it is saved, with the uncommitted file and the log in it, and ends without further requests', async () => {
     const sandbox = await started(true);
     writeFileSync(path.join(sandbox.workspace, 'uncommitted.txt'), 'work of an hour');
     const conversation = randomUUID();
@@ -55,7 +55,7 @@ describe('a sandbox that is told to end by a drain', () => {
     ).toBe('work of an hour');
   });
 
-  it('ends at once when nobody had it', async () => {
+  it('ends at once when it was never claimed', async () => {
     const sandbox = await started(false);
     sandbox.agentServer?.kill('SIGTERM');
     expect(await ended(sandbox)).toBe(143);

@@ -26,7 +26,7 @@ function shownOf(text: string, lengths: readonly number[]): string {
   return Buffer.concat(shown).toString();
 }
 
-describe('what a person sees of a terminal', () => {
+describe('what a user sees of a terminal', () => {
   it('never holds a secret, however its bytes are cut, and at most three bytes of one before the word that stands for it', () => {
     fc.assert(
       fc.property(words, cuts, (parts, lengths) => {
@@ -48,7 +48,7 @@ describe('what a person sees of a terminal', () => {
     );
   });
 
-  it('shows what somebody types at once, though a secret may begin with it', () => {
+  it('shows typed input at once, though a secret may begin with it', () => {
     const mask = new SecretMask();
     mask.addNamed({ TOKEN: 'ghp_0123456789' });
     const out = new ByteMask(mask);

@@ -62,7 +62,7 @@ describe('the log file', () => {
     });
   });
 
-  it('puts the platform’s log first and keeps what it lacks', async () => {
+  it('puts the platform’s log first and keeps the lines missing in it', async () => {
     await inDirectory(async (directory) => {
       const log = await EventLog.open(directory);
       const [sent, unsent] = [message('sent'), message('unsent')];

@@ -38,7 +38,7 @@ describe('what clients of OpenHands list', () => {
     expect(await hooks()).toBeNull();
   });
 
-  it('are the kinds of sub-agents, the workspace, the runtime of a conversation that there is, and what nobody keeps here', async () => {
+  it('are the kinds of sub-agents, the workspace, the runtime of a conversation that there is, and features that are always empty here', async () => {
     const { body } = await sandbox.call<{ agents: Array<{ name: string; is_builtin: boolean }> }>('POST', '/api/sub-agents', {});
     expect(body.agents.map(({ name, is_builtin }) => [name, is_builtin])).toEqual([
       ['general-purpose', true],

@@ -77,7 +77,7 @@ describe('a start', () => {
     client_tools: [{ name: 'mine' }],
   } as unknown as StartConversationRequest;
 
-  it('is handed back without its proofs', () => {
+  it('is returned without its credentials', () => {
     const told = settingsOf(request);
     expect(JSON.stringify(told)).not.toMatch(/secret/);
     expect(told).toMatchObject({ agent: { kind: 'Agent', llm: { model: 'm', max_output_tokens: 10 } }, client_tools: [{ name: 'mine' }] });

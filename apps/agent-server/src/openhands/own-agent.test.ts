@@ -43,7 +43,7 @@ describe('a client that brings its own agent', () => {
   const eventsOf = async (id: string): Promise<ConversationEvent[]> =>
     (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body.items;
 
-  it('is told of no model where the app has started nothing', async () => {
+  it('gets no model where the app has started nothing', async () => {
     const { body } = await sandbox.call<object>('GET', '/api/settings');
     expect(body).toMatchObject({ llm_api_key_is_set: false, active_profile: null, agent_settings: { agent_kind: 'openhands', mcp_config: {} } });
     expect(JSON.stringify(body)).not.toContain('"llm":');

@@ -141,7 +141,7 @@ describe('the outbox', () => {
     });
   });
 
-  it('says that it lives when it has nothing to say', async () => {
+  it('renews the lease when it has no events', async () => {
     await withLog(async (directory, app) => {
       const log = await EventLog.open(directory);
       const outbox = open(log, app, 0, { heartbeatMs: 20 });

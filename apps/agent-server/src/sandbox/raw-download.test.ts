@@ -78,12 +78,12 @@ describe('a download that goes past the parser', { timeout: 120_000 }, () => {
     expect(ports.size).toBe(1);
   });
 
-  it('ends at the length that was told, though more comes', async () => {
+  it('ends at the length that was announced, though more comes', async () => {
     answer = (socket) => socket.end(`${OK(5)}12345HTTP/1.1 200 OK\r\n\r\nsmuggled`);
     expect((await read(await get())).toString()).toBe('12345');
   });
 
-  it('breaks off when the tool process does, so that a part never looks whole', async () => {
+  it('breaks off when action-server does, so that a part never passes for the whole', async () => {
     answer = (socket) => socket.end(`${OK(10)}12345`);
     await expect(get().then(read)).rejects.toThrow(/aborted/);
   });
@@ -104,7 +104,7 @@ describe('a download that goes past the parser', { timeout: 120_000 }, () => {
       expect([message.statusCode, (await read(message)).toString()]).toEqual([501, 'somebody else']);
     });
 
-  it('fails when nobody answers', async () => {
+  it('fails without an answer', async () => {
     answer = (socket) => socket.destroy();
     const message = await get();
     await read(message);

@@ -111,7 +111,7 @@ describe('/sockets/events/{id}', () => {
     client.socket.close();
   });
 
-  it('takes a message that is sent right behind the proof', async () => {
+  it('takes a message that is sent right after the credential', async () => {
     const id = await conversation();
     const client = Client.open(path(id), auth());
     client.socket.once('open', () => client.socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'at once' }] })));
@@ -119,7 +119,7 @@ describe('/sockets/events/{id}', () => {
     client.socket.close();
   });
 
-  it('closes with 4001 without a proof and 4004 for a conversation that is not there', async () => {
+  it('closes with 4001 without a credential and 4004 for a conversation that is not there', async () => {
     const id = await conversation();
     const refused = [
       Client.open(path(id), { type: 'auth', session_api_key: 'wrong' }),
@@ -149,7 +149,7 @@ describe('/sockets/events/{id}', () => {
     quick.socket.close();
   });
 
-  it('closes with 1013 who takes 1 KB a second of what waits, or nothing, and not who takes enough; coming back it gets the rest', async () => {
+  it('closes with 1013 who takes 1 KB a second of what waits, or nothing, and not who takes enough; coming back it gets the remainder', async () => {
     const id = await conversation();
     const [trickling, stopped, steady] = [1, 2, 3].map(() => Client.open(path(id, '?resend_mode=all'), auth())) as [Client, Client, Client];
     await until('all three', () => [trickling, stopped, steady].every((client) => client.events.length > 0));

@@ -78,7 +78,7 @@ describe('/sockets/live/<channel>', () => {
     return page;
   }
 
-  it('what a person does there counts as use, and what their page says of it by itself does not', async () => {
+  it('what a user does there counts as use, and what their page says of it by itself does not', async () => {
     const idle = async (): Promise<number | null> =>
       ((await (await fetch(`${sandbox.url}/server_info`)).json()) as { person_idle_time: number | null }).person_idle_time;
     const tree = Page.open(sandbox, 'files');
@@ -101,7 +101,7 @@ describe('/sockets/live/<channel>', () => {
     page.socket.terminate();
   });
 
-  it('joins a person to a channel of the tool process, with its environment, and hides secrets in what it shows, also one that comes in two frames', async () => {
+  it('joins a user to a channel of the tool process, with its environment, and hides secrets in what it shows, also one that comes in two frames', async () => {
     const page = await openShell();
     await page.message('caught-up');
     expect(page.messages.map(({ type }) => type)).toEqual(['live-open', 'attached', 'caught-up']);
@@ -119,7 +119,7 @@ describe('/sockets/live/<channel>', () => {
     page.socket.terminate();
   });
 
-  it('closes with 4001 without a proof, and with 4004 for a channel that there is not', async () => {
+  it('closes with 4001 without a credential, and with 4004 for a channel that there is not', async () => {
     for (const [page, code] of [
       [Page.open(sandbox, 'terminal', 'wrong'), 4001],
       [Page.open(sandbox, 'nothing'), 4004],
@@ -128,7 +128,7 @@ describe('/sockets/live/<channel>', () => {
       expect(await until('closed', () => page.closed, 20_000)).toMatchObject({ code });
   });
 
-  it('lets no more through than the person’s end takes, and holds up nobody else', async () => {
+  it('lets no more through than the user’s end takes, and holds up nobody else', async () => {
     const page = await openShell();
     // Asks for everything and reads nothing of it.
     page.socket.pause();

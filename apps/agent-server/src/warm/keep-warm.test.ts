@@ -8,7 +8,7 @@ import { KeepWarm } from './keep-warm.js';
 const RAN = { exitCode: 0, timedOut: false, stdout: '', stderr: '', elapsedMs: 1 };
 
 describe('a blank sandbox', () => {
-  it('is warmed again and again, says since when, what failed, and that it is well again; not once it belongs to somebody', async () => {
+  it('is warmed again and again, says since when, what failed, and that it is well again; not once it is claimed', async () => {
     const sandbox = await TestSandbox.create();
     const state = async (): Promise<InitState> => (await (await fetch(`${sandbox.url}/api/init`)).json()) as InitState;
     try {

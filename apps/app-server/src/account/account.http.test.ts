@@ -55,7 +55,7 @@ describe('one’s own account', () => {
       )
     ).rows.map(({ action }) => action);
 
-  it('whose e-mail address is not verified, and who has not accepted the terms, is told so by everything but what leads out of it; sockets too', async () => {
+  it('whose e-mail address is not verified, and who has not accepted the terms, gets that answer from everything but what leads out of it; sockets too', async () => {
     const browser = new CookieClient();
     const client = await person(gated, 'gil', { email_verified: false }, browser);
     expect(client.me).toMatchObject({
@@ -207,7 +207,7 @@ describe('one’s own account', () => {
     expect(notifications).toEqual(Object.fromEntries(events.map((event) => [event, { inApp: false, email: true }])));
   });
 
-  it('tokens of brokered providers are kept where nobody reads them, shown as a connection and forgotten on demand', async () => {
+  it('tokens of brokered providers are kept unreadable, shown as a connection and forgotten on demand', async () => {
     issuer.stored = (provider) =>
       provider === 'github'
         ? { status: 200, body: JSON.stringify({ access_token: 'gho_secret', scope: 'repo,user:email', expires_in: 0 }) }

@@ -110,7 +110,7 @@ describe('API keys', () => {
   });
 
   describe('200', () => {
-    it('the list is one’s own, everybody’s for who may manage them, page after page', async () => {
+    it('the list is one’s own, those of all users for who may manage them, page after page', async () => {
       await makeKey(app, member, ['org:read'], { name: 'theirs' }, owner.orgId);
       const list = async (person: Person, query: string): Promise<Answer<{ data: ApiKey[]; page: { nextCursor: string | null } }>> =>
         app.http(person, 'GET', keys(query));
@@ -163,7 +163,7 @@ describe('API keys', () => {
   });
 
   describe('401', () => {
-    it('what is cut off, mistyped, made up, not yet valid, expired or of somebody deactivated opens nothing, and says no more than that', async () => {
+    it('what is cut off, mistyped, made up, not yet valid, expired or of a deactivated user opens nothing, and says no more than that', async () => {
       const { token } = await makeKey(app, owner, ['conversation:read']);
       const later = await makeKey(app, owner, ['conversation:read'], { notBefore: new Date(Date.now() + 60_000).toISOString() });
       const over = await makeKey(app, owner, ['conversation:read']);
@@ -244,7 +244,7 @@ describe('API keys', () => {
       await setRole(member, 'member');
     });
 
-    it('what is a person’s own is no key’s, however wide its scopes', async () => {
+    it('operations on one's own account refuse keys, however wide its scopes', async () => {
       const { token } = await makeKey(app, owner, PERMISSIONS);
       for (const [method, path] of [
         ['POST', '/api/v1/orgs'],
@@ -258,7 +258,7 @@ describe('API keys', () => {
       }
     });
 
-    it('nobody rotates another person’s key: the token would act as that person', async () => {
+    it('no user can rotate another user’s key: the token would act as that user', async () => {
       const theirs = await makeKey(app, member, ['org:read'], {}, owner.orgId);
       expect((await app.http(owner, 'POST', keys(`/${theirs.id}/rotate`), {})).body).toMatchObject({ code: 'permission.denied' });
       expect((await app.http(owner, 'DELETE', keys(`/${theirs.id}`))).status).toBe(204);
@@ -288,7 +288,7 @@ describe('API keys', () => {
   });
 
   describe('409 and 422', () => {
-    it('no key is wider than who makes it, whether a person or a key, by making or by rotating', async () => {
+    it('no key is wider than who makes it, whether a user or a key, by making or by rotating', async () => {
       const wide: Permission[] = ['org:read', 'org:write', 'budget:write'];
       expect((await app.http(member, 'POST', keys(), { name: 'x', scopes: wide })).body).toMatchObject({
         code: 'api-key.scope-too-wide',

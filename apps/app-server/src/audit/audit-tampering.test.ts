@@ -75,7 +75,7 @@ describe('the audit, tampered with by whoever owns the database', () => {
       ),
     );
 
-  it('is good when nobody did, as a whole and in parts', async () => {
+  it('is valid without tampering, as a whole and in parts', async () => {
     const org = await orgWithEntries();
     const head = await linkOf(org, ENTRIES);
     expect(await verify(org, { expected: head })).toEqual({ ok: true, checked: head, complete: true, fault: null });
@@ -159,7 +159,7 @@ describe('the audit, tampered with by whoever owns the database', () => {
       expect([ok, fault]).toEqual([false, expect.objectContaining(found)]);
     });
 
-  it('is found out by a link of before when its end was cut off or it was written anew as a whole', async () => {
+  it('is detected by an earlier link when its end was cut off or it was rewritten as a whole', async () => {
     const [cut, anew] = [await orgWithEntries(), await orgWithEntries()];
     const [before, middle] = [await linkOf(cut, ENTRIES), await linkOf(anew, 7)];
     await tamper(

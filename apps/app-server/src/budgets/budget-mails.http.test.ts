@@ -23,7 +23,7 @@ describe('mails about budgets', () => {
     return rows.map(({ line }) => line);
   };
 
-  it('go out once for each limit and look, to the person and to who answers for the money, whichever process looks', async () => {
+  it('go out once for each limit and poll, to the user and the owners and admins, whichever process polls', async () => {
     const [ada, bob, eve] = [await app.person('Ada'), await app.person('Bob'), await app.person('Eve')];
     for (const [person, email, verified] of [
       [ada, 'ada@example.test', true],

@@ -27,7 +27,7 @@ describe('budgets of an organization', () => {
     return { ...joined, orgId: person.orgId };
   };
 
-  it('200: nothing is limited until somebody limits it; a change keeps what it does not name, and is in the audit with what was before', async () => {
+  it('200: nothing is limited by default; a change keeps what it does not name, and is in the audit with what was before', async () => {
     const ada = await app.person('Ada');
     expect(Budgets.parse((await app.http(ada, 'GET', path(ada))).body)).toMatchObject({
       version: 0,
@@ -50,7 +50,7 @@ describe('budgets of an organization', () => {
     ]);
   });
 
-  it('412: a change of what somebody has changed meanwhile', async () => {
+  it('412: a change of an outdated version', async () => {
     const ada = await app.person('Ada');
     await change(ada, { orgLimitUsd: '1' });
     expect((await change(ada, { orgLimitUsd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
@@ -85,7 +85,7 @@ describe('budgets of an organization', () => {
     expect((await create(ada)).status).toBe(201);
   });
 
-  it('an override is a limit of one’s own or none, until it is deleted; nobody who is not of the organization has one', async () => {
+  it('an override is a limit of one’s own or none, until it is deleted; only members have one', async () => {
     const ada = await app.person('Ada');
     const bob = await member(ada, 'Bob');
     const stranger = await app.person();

@@ -103,7 +103,7 @@ describe('the list of conversations', () => {
       }
   });
 
-  it('400: a cursor of another order, and one that nobody gave', async () => {
+  it('400: a cursor of another order, and a made-up one', async () => {
     const { page } = await get('limit=1&sort=cost');
     for (const query of [
       `sort=created&cursor=${page.nextCursor}`,

@@ -55,7 +55,7 @@ describe('the model of a conversation', () => {
     expect((await create(person)).body.model).toBe(DEMO_MODEL);
   });
 
-  it('is switched at any time: stored, in the log and in the audit, once; who works or starts is told by a job, who rests is not woken', async () => {
+  it('is switched at any time: stored, in the log and in the audit, once; a running one gets it by a job, a paused one is not started', async () => {
     const { id } = (await create(person)).body;
     const change = (model: string) => app.http<{ model: string; code?: string }>(person, 'POST', app.path(person, id, '/model'), { model });
     const state = async () =>

@@ -136,7 +136,7 @@ describe('conversations over HTTP', () => {
         expect(answer.headers.get('content-type')).toContain('application/problem+json');
         expect(['request.invalid', 'request.not-json']).toContain(Problem.parse(answer.body).code);
       });
-    it('for a cursor or a limit that nobody gave out', async () => {
+    it('for a cursor or a limit that was not given out', async () => {
       for (const query of ['cursor=abc', 'limit=0', 'limit=201', 'status=odd', `cursor=${Buffer.from('["x","y"]').toString('base64url')}`])
         expect((await app.http(person, 'GET', `${app.path(person)}?${query}`)).status).toBe(400);
     });
@@ -148,7 +148,7 @@ describe('conversations over HTTP', () => {
     });
   });
 
-  it('202 for a message id that another organization has used: nobody learns what others have', async () => {
+  it('202 for a message id that another organization has used: other organizations' ids stay hidden', async () => {
     const id = randomUUID();
     for (const someone of [person, await app.person()]) {
       const conversation = await app.conversation(someone);
@@ -253,7 +253,7 @@ describe('conversations over HTTP', () => {
       expect((await app.http<Conversation>(person, 'GET', app.path(person, id))).body.queued.length).toBe(2);
     });
 
-    it('wake a conversation at rest, and are handed to a sandbox that runs', async () => {
+    it('start a paused conversation, and reach a running sandbox', async () => {
       const { id } = await app.conversation(person);
       await app.owner.query(`DELETE FROM app.outbox`);
       await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);

@@ -128,7 +128,7 @@ describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
       expect(codes.has(own)).toBe(true);
     });
 
-  it('is asked once for all who look at one conversation at the same time', async () => {
+  it('is asked once for all viewers of one conversation at the same time', async () => {
     const { answers, asked } = await attack('large', '/changes', 1);
     expect(asked).toBeLessThanOrEqual(3);
     for (const { status, bytes } of answers) expect([status, bytes > 1_000_000]).toEqual([200, true]);

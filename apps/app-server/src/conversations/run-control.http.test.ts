@@ -79,7 +79,7 @@ describe('stop, pause and resume', () => {
     expect(await row(id)).toMatchObject({ desired: 'rest', epoch: 2 });
   });
 
-  it('a stop while it is put to rest does not wait for the step under way', async () => {
+  it('a stop during a pause does not wait for the step under way', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);

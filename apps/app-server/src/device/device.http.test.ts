@@ -27,7 +27,7 @@ describe('the device flow', () => {
   const decide = (who: Person, code: string, what: 'approve' | 'deny', body?: unknown): Promise<Answer> =>
     app.http(who, 'POST', `/api/v1/device/${code}/${what}`, body);
 
-  it('gives a program the key that a person approved, once, made of what the person may', async () => {
+  it('gives a program the key that a user approved, once, limited to the user's permissions', async () => {
     const asked = await authorize({ client_id: 'slipway CLI', scope: 'conversation:read conversation:create' });
     expect(asked).toMatchObject({ expires_in: 600, interval: 5, verification_uri: `${app.url}/device` });
     expect(asked.user_code).toMatch(new RegExp(`^[${USER_CODE_ALPHABET}]{4}-[${USER_CODE_ALPHABET}]{4}$`));
@@ -72,7 +72,7 @@ describe('the device flow', () => {
     }
   });
 
-  it('one that asks too often is told to slow down, and has to wait longer from then on', async () => {
+  it('one that asks too often gets slow_down, and has to wait longer from then on', async () => {
     const { device_code: code } = await authorize();
     const answers = [];
     for (let index = 0; index < 3; index += 1) answers.push((await poll(code)).body.error);
@@ -81,7 +81,7 @@ describe('the device flow', () => {
     expect(rows).toEqual([{ interval: 15 }]);
   });
 
-  it('ends when the person refuses, when nobody came in time, and when whoever approved is no member any more', async () => {
+  it('ends when the user refuses, at its timeout, and when the approver is no member any more', async () => {
     const refused = await authorize();
     expect((await decide(person, refused.user_code, 'deny')).status).toBe(204);
     expect((await poll(refused.device_code)).body.error).toBe('access_denied');
@@ -109,7 +109,7 @@ describe('the device flow', () => {
     expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
-  it('gives no more than the person has: not to who asks for more, not after their role was lowered', async () => {
+  it('gives no more than the user has: not to who asks for more, not after their role was lowered', async () => {
     const member = await app.person('Grace');
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
     const asked = await authorize({ scope: 'org:read conversation:create org:delete' });
@@ -129,7 +129,7 @@ describe('the device flow', () => {
     expect(await form('/oauth/device/authorize', { scope: 'everything' })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
   });
 
-  it('lets nobody guess codes: not without signing in, and signed in some times a minute, a right one no more than a wrong one', async () => {
+  it('prevents guessing of codes: not without signing in, and signed in some times a minute, a right one no more than a wrong one', async () => {
     const { user_code: code } = await authorize();
     expect((await app.http(null, 'GET', `/api/v1/device/${code}`)).status).toBe(401);
     const guesser = await app.person('Mallory');

@@ -119,7 +119,7 @@ describe('domains of an organization', () => {
     expect((await call(company.owner, company, 'GET')).body).toMatchObject({ data: [{ state: 'pending', verifiedAt: null }] });
   });
 
-  it('belong to one organization at a time; others may claim them and prove them once they are given up', async () => {
+  it('belong to one organization at a time; others may claim them and verify them once they are released', async () => {
     const [first, second] = [await Company.open(app, 'First'), await Company.open(app, 'Second')];
     expect((await prove(first, 'one.example')).status).toBe(200);
     const taken = await prove(second, 'one.example');
@@ -128,7 +128,7 @@ describe('domains of an organization', () => {
     expect((await call(second.owner, second, 'POST', '/one.example/verify')).body.state).toBe('verified');
   });
 
-  it('cannot be those where everybody has an address, nor what is no domain, nor a person’s', async () => {
+  it('cannot be those of public mail providers, nor what is no domain, nor a person’s', async () => {
     const company = await Company.open(app, 'Public');
     const open = await call(company.owner, company, 'POST', '', { domain: 'GMail.com' });
     expect([open.status, open.body.code]).toEqual([422, 'domain.public']);
@@ -148,7 +148,7 @@ describe('domains of an organization', () => {
       expect([rest, (await call(other.owner, other, method, rest)).status]).toEqual([rest, 404]);
   });
 
-  it('take in who signs in with a confirmed address, with the role that is set, once, and nobody else', async () => {
+  it('take in who signs in with a confirmed address, with the role that is set, once, and no other', async () => {
     const company = await Company.open(app, 'Joiners');
     const early = await call(company.owner, company, 'POST', '', { domain: 'join.example' });
     expect(early.status).toBe(201);
@@ -171,7 +171,7 @@ describe('domains of an organization', () => {
     expect(body.data.map(({ domain, autoJoinRole }) => [domain, autoJoinRole])).toEqual([['join.example', 'viewer']]);
   });
 
-  it('let nobody in for an attacker who has bought the lapsed domain, and have to be proved again after seven days', async () => {
+  it('admit no user for an attacker who has bought the lapsed domain, and have to be verified again after seven days', async () => {
     const company = await Company.open(app, 'Lapsed');
     await prove(company, 'lapsed.example');
     await call(company.owner, company, 'PATCH', '/lapsed.example', { autoJoinRole: 'member' });

@@ -42,7 +42,7 @@ describe('the time of a delivery', () => {
     expect(Math.max(...delivered)).toBeGreaterThanOrEqual(60);
   });
 
-  it('is counted where somebody reads, and nowhere else', async () => {
+  it('is counted where there are readers, and nowhere else', async () => {
     const { hub, delivered } = harness([line(1)]);
     await hub.behind(1);
     await until('it was read', () => hub.head === 1);

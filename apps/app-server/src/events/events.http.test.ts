@@ -92,7 +92,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     expect(packed.bytes.length * 4).toBeLessThan(plain.bytes.length);
   });
 
-  it('200: of one kind alone, forward from a position or the last ones before one, told of no further one when there is none', async () => {
+  it('200: of one kind alone, forward from a position or the last ones before one, without a next page at the end', async () => {
     const other = await app.conversation(person);
     await app.started(other.id);
     const told = (): ConversationEvent => ({

@@ -48,7 +48,7 @@ function routesOf({ app }: TestApp): Array<{ method: string; path: string }> {
     });
 }
 
-describe('a page of another site, in the browser of somebody who is signed in', () => {
+describe('a page of another site, in the browser of a signed-in user', () => {
   let app: ConversationApp;
   let person: Person;
   let conversation: string;
@@ -170,7 +170,7 @@ describe('a page of another site, in the browser of somebody who is signed in', 
       }
   });
 
-  it('of a neighbouring host, which plants a session of its own beside ours, signs nobody in as somebody else', async () => {
+  it('of a neighbouring host, which plants a session of its own beside ours, signs no user in as another', async () => {
     const attacker = await app.person('Mallory');
     const get = (cookie: string): Promise<Response> => fetch(`${app.url}/api/v1/me`, { headers: { cookie } });
     for (const cookie of [`${attacker.cookie}; ${person.cookie}`, `${person.cookie}; ${attacker.cookie}`]) expect((await get(cookie)).status).toBe(401);

@@ -75,7 +75,7 @@ describe('Limits', () => {
     });
     after(() => redis?.stop());
 
-    it('replicas count together; while Redis is away each counts by itself, and nobody waits for it', async (context) => {
+    it('replicas count together; while Redis is away each counts by itself, without a wait', async (context) => {
       if (redis === null) return context.skip('this machine has no redis-server');
       const [one, two] = [limits({ REDIS_URL: redis.url }), limits({ REDIS_URL: redis.url })];
       try {

@@ -64,7 +64,7 @@ describe('pages', () => {
     expect(await visit('/', { 'sec-fetch-dest': 'empty' })).toBe(200);
   });
 
-  it('are never looked for under the paths of the server itself', async () => {
+  it('are never searched under the paths of the server itself', async () => {
     const before = seen.length;
     for (const path of ['/api', '/api/x', '/api?x', '/oauth/x', '/ingest/x', '/ingest', '/alive/x']) {
       const response = await fetch(`${server.url}${path}`);

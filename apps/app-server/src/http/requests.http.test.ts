@@ -108,7 +108,7 @@ describe('every request', () => {
       }
     });
 
-    it('a member without the permission is told which one is missing', async () => {
+    it('a member without the permission learns which one is missing', async () => {
       await until('the membership is seen', async () => (await person.fetch('/api/v1/orgs/seen')).status === 200);
       const response = await person.fetch('/api/v1/orgs/seen/conversations', { method: 'POST', json: { prompt: 'x' } });
       const problem = (await response.json()) as { code: string; detail: string };
@@ -128,7 +128,7 @@ describe('every request', () => {
       expect([response.status, await response.json()]).toMatchObject([201, { orgId: person.me.orgs[0]?.id }]);
     });
 
-    it('a handler that does not say who may call it answers nobody', async () => {
+    it('a handler without declared permissions refuses all callers', async () => {
       const response = await person.fetch('/api/open-by-omission');
       expect(response.status).toBe(500);
       expect(await response.text()).not.toContain('secret"');
@@ -147,7 +147,7 @@ describe('every request', () => {
       expect(problem.fields.map(({ path }) => path)).toEqual(expect.arrayContaining(['prompt', 'repository', '']));
     });
 
-    it('that are not JSON, not an object, or of another kind are told so', async () => {
+    it('that are not JSON, not an object, or of another kind are refused with the reason', async () => {
       for (const [body, type, code] of [
         ['{"prompt": "x"', 'application/json', 'request.not-json'],
         ['prompt=x', 'application/x-www-form-urlencoded', 'request.not-json'],
@@ -196,7 +196,7 @@ describe('every request', () => {
       expect((await person.fetch(PATH, { method: 'POST', json: { prompt: 'once' } })).status).toBe(201);
     });
 
-    it('of ten requests at the same time one runs, and the others are told to wait or get its answer', async () => {
+    it('of ten requests at the same time one runs, and the others get Retry-After or its answer', async () => {
       const gate = Promise.withResolvers<void>();
       hold = gate.promise;
       const before = COUNTER.runs;

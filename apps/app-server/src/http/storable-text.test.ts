@@ -14,7 +14,7 @@ describe('text that no database can hold', () => {
       expect(unstorableText(value)).toEqual(where);
   });
 
-  it('is looked for in half a million brackets without an end of the stack', () => {
+  it('is searched in half a million brackets without an end of the stack', () => {
     expect(unstorableText(JSON.parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`))).toBeNull();
   });
 });

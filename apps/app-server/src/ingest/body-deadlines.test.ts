@@ -25,7 +25,7 @@ describe('the time that a body may take', () => {
     expect([waitedFor(10), waitedFor(2 * MIB), waitedFor(8 * MIB)]).toEqual([2_500, 6_000, 10_000]);
   });
 
-  it('is longer when this process stood still: nobody read what came meanwhile', () => {
+  it('is longer when this process stood still: what came meanwhile was unread', () => {
     expect(waitedFor(10, 60_000)).toBe(180_000);
   });
 

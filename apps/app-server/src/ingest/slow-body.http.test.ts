@@ -58,7 +58,7 @@ describe('a hostile sandbox that dribbles', () => {
     expect(await send()).toBe(200);
   });
 
-  it('costs nobody who sends a small batch in pieces', async () => {
+  it('costs a small batch in pieces nothing', async () => {
     const { id } = await app.conversation(ada);
     await app.started(id, 1);
     const body = Buffer.from(JSON.stringify({ epoch: 1, events: [{ producerSeq: 1, event: thought('in pieces') }] }));

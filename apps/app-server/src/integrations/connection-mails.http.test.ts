@@ -35,7 +35,7 @@ describe('the mail about a connection', () => {
   const ends = (days: number): Promise<unknown> =>
     app.owner.query(`UPDATE app.integration_secret SET expires_at = now() + $2 * interval '1 day' WHERE connection_id = $1 AND kind = 'token'`, [id, days]);
 
-  it('that needs attention goes out once to owners and admins, whichever process looks, and again when it needs it anew', async () => {
+  it('that needs attention goes out once to owners and admins, whichever process polls, and again the next time', async () => {
     const subject = 'A connection of % needs attention';
     expect(await look(subject)).toBe(0);
     await state('needs-attention');

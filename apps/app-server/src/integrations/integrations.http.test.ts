@@ -90,7 +90,7 @@ describe('connections', () => {
       expect((await app.http(owner, 'GET', `${at}?cursor=x`)).status).toBe(400);
     });
 
-    it('tells what a delivery would come to, and writes nothing', async () => {
+    it('shows the effect of a delivery, and writes nothing', async () => {
       const made = await create();
       const mention = (deed: string, more: object = {}) => ({
         trigger: 'mention',

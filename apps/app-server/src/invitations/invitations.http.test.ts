@@ -81,7 +81,7 @@ describe('inviting', () => {
     }
   });
 
-  it('is for admins, up to their own role; 101 addresses are too many, and a personal organization takes nobody', async () => {
+  it('is for admins, up to their own role; 101 addresses are too many, and a personal organization admits no members', async () => {
     const [admin, member] = [await company.member('admin'), await company.member('member')];
     expect((await invite(company, member, [address()])).status).toBe(403);
     expect((await invite(company, admin, [address()], 'owner')).status).toBe(403);
@@ -92,7 +92,7 @@ describe('inviting', () => {
     expect([personal.status, personal.body.code]).toEqual([409, 'org.personal']);
   });
 
-  it('lists them newest first by state, over pages, to who may invite and nobody else', async () => {
+  it('lists them newest first by state, over pages, to who may invite only', async () => {
     const own = await Company.open(app, 'Lists');
     await invite(own, own.owner, Array.from({ length: 5 }, address));
     const first = await app.http<InvitationPage>(own.owner, 'GET', own.path('/invitations?state=open&limit=3'));
@@ -126,7 +126,7 @@ describe('a link', () => {
     company = await Company.open(app, 'Doors');
   });
 
-  it('says to anybody who holds it what it invites to, and shows the address to nobody', async () => {
+  it('shows its holder what it invites to, and never the address', async () => {
     const { guest, token, email } = await invited(company);
     const [nobody, other, self] = [await read(null, token), await read(await app.person(), token), await read(guest, token)];
     expect([nobody.body, other.body.account, self.body.account]).toMatchObject([
@@ -193,7 +193,7 @@ describe('a link', () => {
     expect([used.status, used.body.code]).toEqual([410, 'invitation.used']);
   });
 
-  it('changes no role of somebody who is a member already', async () => {
+  it('changes no role of an existing member', async () => {
     const { guest, token } = await invited(company, { role: 'viewer' });
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [company.org.id, guest.userId]);
     expect([(await accept(guest, token)).body.role, (await company.roles())[guest.userId]]).toEqual(['admin', 'admin']);
@@ -209,7 +209,7 @@ describe('a link', () => {
     expect((await accept(guest, tokenOf(body.data[0]?.link))).status).toBe(200);
   });
 
-  it('of an admin who was removed, demoted or deactivated joins nobody, whoever holds the link', async () => {
+  it('of an admin who was removed, demoted or deactivated is refused to every holder of the link', async () => {
     const own = await Company.open(app, 'Leavers');
     const end: Record<string, (admin: Person) => Promise<unknown>> = {
       removed: (admin) => app.http(own.owner, 'DELETE', own.path(`/members/${admin.userId}`)),
@@ -280,7 +280,7 @@ describe('a link', () => {
     expect((await accept(guest, tokenOf(kept?.link))).status).toBe(200);
   });
 
-  it('lets nobody into an organization that waits for its deletion', async () => {
+  it('is refused for an organization that waits for its deletion', async () => {
     const doomed = await Company.open(app, 'Doomed');
     const { guest, token } = await invited(doomed);
     await app.http(doomed.owner, 'DELETE', doomed.path(), { confirm: 'Doomed' });

@@ -34,7 +34,7 @@ describe('an organization that invites to flood mailboxes', { timeout: 120_000 }
   const mailsOf = async (orgId: string): Promise<number> =>
     (await app.owner.query<{ count: number }>('SELECT count(*)::int AS count FROM app.outgoing_mail WHERE org_id = $1', [orgId])).rows[0]?.count ?? 0;
 
-  it('sends no more a day than a new one may, over all replicas at once, and is told when it may again', async () => {
+  it('sends no more a day than a new one may, over all replicas at once, and gets the time of the next', async () => {
     const company = await Company.open(app, 'Flooders');
     const batches = Array.from({ length: 8 }, (_, index) => invite(company, names(10, `flood${index}x`), app.replicas[index % 2]?.url));
     const answers = await Promise.all(batches);
@@ -71,7 +71,7 @@ describe('an organization that invites to flood mailboxes', { timeout: 120_000 }
     ]);
   });
 
-  it('writes to one address once in the pause, however it asks: by resend, or by taking back and inviting anew', async () => {
+  it('writes to one address once in the pause, however it asks: by resend, or by taking back and inviting again', async () => {
     const company = await Company.open(app, 'Pesterers');
     const { body } = await invite(company, ['victim@guests.example']);
     const id = body.data[0]?.invitation?.id ?? '';

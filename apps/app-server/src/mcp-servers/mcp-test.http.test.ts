@@ -128,7 +128,7 @@ describe('a test of an MCP server', () => {
     expect(peers.asked).toEqual([]);
   });
 
-  it('tells what the server did, bounded, and gives the sandbox back whatever came', async () => {
+  it('shows what the server did, bounded, and releases the sandbox whatever came', async () => {
     const id = await keep('Hostile', { transport: 'stdio', command: 'npx' });
     const names = Array.from({ length: MAX_TESTED_TOOLS + 5 }, (_, index) => `${index}`.padEnd(900, 'x'));
     peers.sandbox = { status: 200, body: { ok: true, tools: names, tool_result: null } };
@@ -161,7 +161,7 @@ describe('a test of an MCP server', () => {
     }
   });
 
-  it('is one of two at once in an organization; a third is told to wait', async () => {
+  it('is one of two at once in an organization; a third gets Retry-After', async () => {
     const id = await keep('Slow', { transport: 'stdio', command: 'npx' });
     peers.sandbox = 'hang';
     const hanging = [test(owner, id), test(owner, id)].map((each) => each.catch(() => null));

@@ -54,7 +54,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     expect(requests.length).toBe(3);
   });
 
-  it('asks the gateway with the master key, once in ten seconds for everybody, and says which model is the demo', async () => {
+  it('asks the gateway with the master key, once in ten seconds for all, and says which model is the demo', async () => {
     const model = { object: 'model', created: 0, owned_by: 'slipway' };
     answer = {
       status: 200,

@@ -106,7 +106,7 @@ describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
     });
   });
 
-  it('raises nobody above the one who does it, themself included, and unmakes no owner but by an owner', async () => {
+  it('raises no user above the caller, themself included, and unmakes no owner but by an owner', async () => {
     const company = await Company.open(app);
     const [admin, member, viewer] = [await company.member('admin'), await company.member('member'), await company.member('viewer')];
     expect((await setRole(company, admin, admin, 'owner')).status).toBe(403);

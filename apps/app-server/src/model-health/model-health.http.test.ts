@@ -52,7 +52,7 @@ describe('the places that answer to models', () => {
   const at = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/model-deployments${rest}`;
   const test = (person: Person) => app.http<{ code?: string }>(person, 'POST', at('/sonnet%2F1/test'), undefined, { 'content-type': 'application/json' });
 
-  it('are shown to who sees the models, with their state in times, and without what a provider said to somebody else', async () => {
+  it('are shown to who sees the models, with their state in times, and without what a provider said to another user', async () => {
     answer = { status: 200, body: { data: [PLACE] } };
     const { status, body } = await app.http(member, 'GET', at());
     expect(status).toBe(200);

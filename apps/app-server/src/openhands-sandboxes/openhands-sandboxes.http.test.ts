@@ -73,7 +73,7 @@ describe('sandboxes by OpenHands’ names', () => {
     expect(rows).toEqual([{ desired: 'run', jobs: 1 }]);
   });
 
-  it('are ended by who started them and by admins: a member pauses what somebody else’s conversation runs in, and does not end it', async () => {
+  it('are ended by who started them and by admins: a member pauses that of another user’s conversation, and does not end it', async () => {
     const keyOf = async (name: string, role: string): Promise<{ key: string; person: Person }> => {
       const person = await app.person(name);
       await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, person.userId, role]);
@@ -108,7 +108,7 @@ describe('sandboxes by OpenHands’ names', () => {
     expect((await state(own.id))?.audit).toEqual(['conversation.pause']);
   });
 
-  it('tell a client with an agent of its own the model and the names of secrets, and neither a key nor a value', async () => {
+  it('give a client with an agent of its own the model and the names of secrets, and neither a key nor a value', async () => {
     const own = { name: 'own', model: 'gpt-of-ours', apiKey: 'sk-a-key-of-the-organization', default: true };
     for (const profile of [own, { name: 'plain', model: 'demo', temperature: 0.5 }])
       expect((await app.http(ada, 'POST', `/api/v1/orgs/${ada.orgId}/llm-profiles`, profile)).status).toBe(201);

@@ -34,7 +34,7 @@ describe('OpenHands’ organizations and keys', () => {
   const path = (rest = ''): string => `/api/organizations/${company.org.id}${rest}`;
   const keyIn = (person: Person, orgId: string, body: object) => app.http<CreatedProgramKey>(person, 'POST', '/api/keys', body, { 'x-org-id': orgId });
 
-  it('a person’s organizations, one of them, and who they are there, by OpenHands’ names', async () => {
+  it('a user’s organizations, one of them, and who they are there, by OpenHands’ names', async () => {
     const { status, body } = await app.http<OrganizationPage>(owner, 'GET', '/api/organizations');
     expect([status, body]).toEqual([
       200,
@@ -112,7 +112,7 @@ describe('OpenHands’ organizations and keys', () => {
     expect(Object.fromEntries(items.map(({ email, status }) => [email, status]))).toEqual({ 'guest@example.test': 'accepted', 'gone@example.test': 'revoked' });
   });
 
-  it('a key may what its maker may, in the organization that was named, and its last use, life and end are told', async () => {
+  it('a key may what its maker may, in the organization that was named, and shows its last use, lifetime and end', async () => {
     const made = await keyIn(member, company.org.id, { name: 'a program', org_id: company.org.id });
     expect([made.status, made.body]).toEqual([
       200,

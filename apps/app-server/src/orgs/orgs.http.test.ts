@@ -74,7 +74,7 @@ describe('making an organization', () => {
     expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
   });
 
-  it('answers 401 to nobody', async () => {
+  it('answers 401 without a session', async () => {
     expect((await app.http(null, 'POST', '/api/v1/orgs', { name: 'A' })).status).toBe(401);
   });
 });
@@ -160,7 +160,7 @@ describe('an organization', () => {
 });
 
 describe('deleting an organization', () => {
-  it('asks for its name, shuts everybody but its owners out within two seconds, lets nothing new begin, and can be taken back', async () => {
+  it('asks for its name, removes the access of all but its owners within two seconds, lets nothing new begin, and can be taken back', async () => {
     const company = await Company.open(app, 'Doomed');
     const [admin, coOwner] = [await company.member('admin'), await company.member('owner')];
     const conversation = randomUUID();

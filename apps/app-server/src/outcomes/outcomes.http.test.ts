@@ -316,7 +316,7 @@ describe('GET /orgs/{org}/outcomes', { timeout: 180_000 }, () => {
     }
   });
 
-  it('adversary: a member, who may not see what things cost, sees none of it; nor does nobody', async () => {
+  it('adversary: a member, who may not see what things cost, sees none of it; nor does an anonymous caller', async () => {
     const late = await app.person();
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, late.userId]);
     for (const rest of ['', '/users', '/conversations']) {

@@ -62,7 +62,7 @@ describe('a publish that allows changes of protected paths', () => {
     expect(await publish(bob, id, SEEN)).toBe('202');
   });
 
-  it('adversary: is not taken of who has written to the agent in somebody else’s conversation', async () => {
+  it('adversary: is not taken of who has written to the agent in another user’s conversation', async () => {
     await fourEyes(true);
     const id = await conversation();
     expect((await app.http(bob, 'POST', app.path(ada, id, '/messages'), { text: 'and change the workflow' })).status).toBeLessThan(300);

@@ -182,7 +182,7 @@ describe('realtime', () => {
     }
   });
 
-  it('a reader that does not read holds up nobody, keeps little memory, and gets every line when it reads again', async () => {
+  it('a reader that does not read delays no other, keeps little memory, and gets every line when it reads again', async () => {
     const id = await started();
     const slow = connect();
     const seen: number[] = [];
@@ -220,7 +220,7 @@ describe('realtime', () => {
   const text = (watcher: { deltas: readonly DeltaFrame[] }): string =>
     watcher.deltas.reduce((whole, { delta }) => whole.slice(0, delta.offset) + delta.text, '');
 
-  it('text that was begun while nobody looked on is whole for who comes, or reloads the page, on every replica; and gone after its event', async () => {
+  it('text that was begun without viewers is whole for a new one, or reloads the page, on every replica; and gone after its event', async () => {
     const id = await started();
     const deltas = writing(id);
     await append(id, 1, 1);
@@ -261,7 +261,7 @@ describe('realtime', () => {
     expect(text(near)).toBe('Hello, world');
   });
 
-  it('what a tool told of itself is shown to nobody who comes after its call, or the run, has ended', async () => {
+  it('the progress of a tool is not shown to readers who come after its call, or the run, has ended', async () => {
     const id = await started();
     const said = { id: randomUUID(), timestamp: '2026-01-01T00:00:00.000Z' };
     const failed: ConversationEvent = { ...said, kind: 'AgentErrorEvent', source: 'agent', tool_name: 'mcp', tool_call_id: 'c1', error: 'It failed.' };
@@ -322,7 +322,7 @@ describe('realtime', () => {
     await until('the second', () => reader.inbox.length === 2);
   });
 
-  it('a server that stops tells each reader where to go on, and loses nothing', async () => {
+  it('a server that stops gives each reader its resume point, and loses nothing', async () => {
     const id = await started();
     await append(id, 1, 5, { index: 0 });
     const socket = connect({ index: 1 });

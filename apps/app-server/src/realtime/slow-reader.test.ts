@@ -39,7 +39,7 @@ describe('readers that are too slow', { timeout: 400_000 }, () => {
     return Number(/^realtime_slow_sockets_total(?:{.*})? (\d+)$/m.exec(metrics)?.[1] ?? 'NaN');
   };
 
-  it('are told where to resume and closed, hold less than 1 MiB until then, hold up nobody, and miss no line when they come back', async () => {
+  it('get their resume point and are closed, hold less than 1 MiB until then, delay no other, and miss no line when they come back', async () => {
     const [trickling, stopped, steady] = [await reader(), await reader(), await reader()];
     const quick = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });
     trickling.take(1_000);

@@ -47,7 +47,7 @@ describe('an answer to an agent over a socket', () => {
     return { id, actionIds: [actionId] };
   }
 
-  it('counts once, whether it came by a socket of either replica or by a request; every other is told, and who watches sees the one', async () => {
+  it('counts once, whether it came by a socket of either replica or by a request; every other gets a conflict, and viewers see the one', async () => {
     const { id, actionIds } = await waiting();
     const watcher = new ConversationWatcher(app.url, ada.cookie, { orgId: ada.orgId, conversationId: id });
     open.push(watcher);

@@ -17,7 +17,7 @@ describe('the reference of the REST API', () => {
     await database?.close();
   });
 
-  it('is the document of this server, for everybody, and told once', async () => {
+  it('is the document of this server, public, and cached', async () => {
     const response = await fetch(`${server.url}/api/v1/openapi.json`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(await response.json()).toMatchObject({ openapi: '3.1.0', paths: { '/api/v1/orgs/{org}/audit': { get: { operationId: 'audit.list' } } } });

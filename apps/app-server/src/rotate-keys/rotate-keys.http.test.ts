@@ -26,7 +26,7 @@ describe('rotation of keys', () => {
     await app?.close();
   });
 
-  it('leaves nothing that only the key before opens, neither in the app nor in the runtime, and nobody is signed out', async () => {
+  it('leaves nothing that only the earlier key decrypts, in app and runtime, and signs no user out', async () => {
     const at = `/api/v1/orgs/${person.orgId}`;
     const secret = Secret.parse((await app.http(person, 'POST', `${at}/secrets`, { name: 'KEPT', value: 'a value that is kept' })).body);
     const profile = LlmProfile.parse((await app.http(person, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' })).body);

@@ -53,7 +53,7 @@ describe('access to sandboxes', () => {
     }
   });
 
-  it('is bound to organization, person, conversation and port, and is over in minutes', async () => {
+  it('is bound to organization, user, conversation and port, and is over in minutes', async () => {
     const access = await grant('vscode');
     expect((await new SandboxTokens(SECRET).verify(access.token)).claims).toEqual({
       jti: access.id,
@@ -73,7 +73,7 @@ describe('access to sandboxes', () => {
     expect(await live(access.id)).toMatchObject({ org_id: person.orgId, user_id: person.userId, conversation_id: conversation, port: 60001, role: 'owner' });
   });
 
-  it('keeps no ticket and no token where somebody could read it', async () => {
+  it('keeps no ticket and no token readable', async () => {
     const access = await grant();
     const { rows } = await app.owner.query('SELECT g.*, (SELECT json_agg(a) FROM app.audit_entry a) AS audit FROM app.sandbox_grant g WHERE id = $1', [
       access.id,
@@ -155,7 +155,7 @@ describe('access to sandboxes', () => {
       expect([spent.filter((count) => count === 1).length, spent.at(-1)]).toEqual([1, 1]);
     });
 
-    it('is another one for another port, conversation, person or sign-in, and without `reuse`', async () => {
+    it('is another one for another port, conversation, user or sign-in, and without `reuse`', async () => {
       const { id } = await app.conversation(person);
       const mine = await reuse(person, id);
       const member = await app.person();
@@ -213,7 +213,7 @@ describe('access to sandboxes', () => {
     expect(await live(second.id)).toBeNull();
   });
 
-  it('is listed for whoever may use it while it holds, with its person and without its token', async () => {
+  it('is listed for whoever may use it while it holds, with its user and without its token', async () => {
     const other = (await app.conversation(person)).id;
     const list = async (of = person): Promise<SandboxAccessList['data']> => {
       const answer = await app.http(of, 'GET', path('', { ...of, orgId: person.orgId }, other));
@@ -257,7 +257,7 @@ describe('access to sandboxes', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('ends with the sign-in, with the membership and with the role of its person', async () => {
+  it('ends with the sign-in, with the membership and with the role of its user', async () => {
     const member = await app.person();
     const join = () => app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
     await join();

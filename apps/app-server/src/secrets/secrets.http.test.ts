@@ -46,7 +46,7 @@ describe('secrets', () => {
     return envelope.open(owner.orgId, { bytes, keyVersion }, secretContext({ kind, scope, scopeValue, name: stored }));
   };
 
-  it('are told by name and receiver, and a value that went in stands in no answer and in no table but sealed', async () => {
+  it('are listed by name and receiver, and a value that went in stands in no answer and in no table but sealed', async () => {
     const conversation = await app.conversation(owner);
     const made = [
       await create({}),
@@ -106,7 +106,7 @@ describe('secrets', () => {
     expect([foreign.status, { ...foreign.body, requestId: '', instance: '' }]).toEqual([404, { ...missing.body, requestId: '', instance: '' }]);
   });
 
-  it('of a person are theirs alone, whatever others may', async () => {
+  it('of a user are theirs alone, whatever others may', async () => {
     const secret = await create({ kind: 'git', host: 'git.example' }, mine(), member);
     expect(secret).toMatchObject({ scope: 'person', scopeValue: member.userId });
     const seen = async (person: Person): Promise<string[]> => SecretList.parse((await app.http(person, 'GET', mine())).body).data.map(({ id }) => id);

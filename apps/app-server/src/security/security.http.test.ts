@@ -100,7 +100,7 @@ describe('rules of an organization for sign-ins', () => {
     expect((await elsewhere(member, company.path())).code).toBe('org.sign-in-again');
   });
 
-  it('a second factor can only be asked for by who signed in with one; then everybody else is told to, their sockets are cut, and keys go on', async () => {
+  it('a second factor can only be asked for by who signed in with one; then all others have to, their sockets are cut, and keys go on', async () => {
     expect((await rules(admin, { secondFactor: true })).body.code).toBe('security.second-factor-first');
     await proved(admin);
     const created = await app.http<{ token: string }>(member, 'POST', company.path('/api-keys'), { name: 'ci', scopes: ['org:read', 'conversation:read'] });
@@ -125,7 +125,7 @@ describe('rules of an organization for sign-ins', () => {
 });
 
 describe('sessions of members', () => {
-  it('are listed with person, device and place, those of nobody else; page by page', async () => {
+  it('are listed with user, device and place, and no others; page by page', async () => {
     const stranger = await app.person('Stranger');
     await app.owner.query(
       "UPDATE app.session SET user_agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0', address = '203.0.113.9' WHERE id = $1",
@@ -153,7 +153,7 @@ describe('sessions of members', () => {
     expect((await sessions(admin, '?cursor=nonsense')).body.code).toBe('request.invalid');
   });
 
-  it('one, or all of a person, end everywhere within two seconds, on sockets too; it is in both audits', async () => {
+  it('one, or all of a user, end everywhere within two seconds, on sockets too; it is in both audits', async () => {
     const { ended } = await connect(member);
     const passed = stopwatch();
     expect((await app.http(admin, 'DELETE', company.path(`/sessions/${member.sessionId}`))).status).toBe(204);

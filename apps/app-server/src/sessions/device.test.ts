@@ -3,7 +3,7 @@ import { expect } from 'expect';
 import { deviceOf } from './device.js';
 
 describe('deviceOf', () => {
-  it('names browser and system as their person knows them, whatever else the browser claims to be', () => {
+  it('names browser and system as their user knows them, whatever else the browser claims to be', () => {
     const named = [
       ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
       ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36', 'Chrome on Windows'],

@@ -50,7 +50,7 @@ describe('my sessions', { timeout: 300_000 }, () => {
   }
   const isIn = async (person: Person): Promise<boolean> => (await app.http(person, 'GET', '/api/v1/me')).status === 200;
 
-  it('are listed with device, address and when they were used, the one that asks marked, and nobody else’s', async () => {
+  it('are listed with device, address and when they were used, the one that asks marked, and no others', async () => {
     const [mine, phone] = [await browser('ada'), await browser('ada', { userAgent: null, address: null, replaces: null })];
     await browser('bob');
     const { body } = await app.http<MySessionList>(mine, 'GET', '/api/v1/me/sessions');
@@ -65,7 +65,7 @@ describe('my sessions', { timeout: 300_000 }, () => {
     );
   });
 
-  it('end one by one and all but this one; the session of somebody else is as one that does not exist', async () => {
+  it('end one by one and all but this one; the session of another user is as one that does not exist', async () => {
     const [mine, second, third, other] = [await browser('cem'), await browser('cem'), await browser('cem'), await browser('dov')];
     const end = (id: string) => app.http<{ requestId?: string }>(mine, 'DELETE', `/api/v1/me/sessions/${id}`);
     const [foreign, missing] = [await end(other.sessionId), await end('ses_doesnotexist')];

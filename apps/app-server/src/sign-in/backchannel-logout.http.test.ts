@@ -39,7 +39,7 @@ describe('POST /oauth/backchannel-logout', () => {
   };
   const isIn = async (client: SignedInClient): Promise<boolean> => (await client.fetch('/api/v1/me')).status === 200;
 
-  it('ends the session that the issuer names by its own, or every one of the person, and no other', async () => {
+  it('ends the session that the issuer names by its own, or every one of the user, and no other', async () => {
     const [one, two, other] = [await person('ada', 'sid-1'), await person('ada', 'sid-2'), await person('bob', 'sid-3')];
     expect(await post(issuer.logoutToken({ sid: 'sid-1' }))).toEqual({ status: 200, cache: 'no-store' });
     expect([await isIn(one), await isIn(two), await isIn(other)]).toEqual([false, true, true]);

@@ -178,7 +178,7 @@ describe('attacks on the sign-in', { timeout: 300_000 }, () => {
     expect([status, sessions.length]).toEqual([302, 1]);
   });
 
-  it('leads nobody to another host, whatever it is told under whatever name', async () => {
+  it('never redirects to another host, whatever the parameters', async () => {
     const { host } = new URL(url);
     const browser = new CookieClient();
     await signIn(url, undefined, browser);

@@ -43,7 +43,7 @@ describe('signing in', () => {
     await database?.close();
   });
 
-  it('ten first sign-ins of one person at the same time make one account, one personal organization and one owner', async () => {
+  it('ten first sign-ins of one user at the same time make one account, one personal organization and one owner', async () => {
     // An issuer that is too slow for ten at once on a busy machine is reported to the user, who signs in again; nothing
     // else is.
     const insistent = async (): Promise<SignedInClient> => {
@@ -155,7 +155,7 @@ describe('signing in', () => {
     expect(url.href).toBe(`${server.url}/invite/inv_token-123`);
   });
 
-  it('who switches is asked who they are, though the issuer knows the browser, and is somebody else afterwards; the session before is over', async () => {
+  it('who switches is asked who they are, though the issuer knows the browser, and is another user afterwards; the session before is over', async () => {
     const browser = new CookieClient();
     const before = await signIn(server.url, undefined, browser);
     const straight = await browser.follow(`${server.url}/oauth/login?redirect=/api/v1/me`);
@@ -169,7 +169,7 @@ describe('signing in', () => {
     expect((await before.fetch('/api/v1/me')).status).toBe(401);
   });
 
-  it('a link of another site to switch signs nobody out, and what comes back from the issuer leads nowhere that this server has not sealed', async () => {
+  it('a link of another site to switch signs no user out, and what comes back from the issuer leads nowhere that this server has not sealed', async () => {
     const client = await signIn(server.url);
     const away = await client.fetch('/oauth/login?switch=1&redirect=/api/v1/me', { headers: { 'sec-fetch-site': 'cross-site' }, redirect: 'manual' });
     expect([away.status, new URL(away.headers.get('location') ?? '').pathname.endsWith('/auth')]).toEqual([302, true]);

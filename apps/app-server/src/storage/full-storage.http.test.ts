@@ -80,7 +80,7 @@ describe('an organization whose storage is limited', () => {
     expect(await used(person)).toBe(Math.ceil(bytes / BLOCK) * BLOCK);
   });
 
-  it('a hostile sandbox that writes without end fills its own organization’s storage and nobody else’s', async () => {
+  it('a hostile sandbox that writes without end fills its own organization’s storage and no other', async () => {
     const [hostile, modest] = [await app.person(), await app.person()];
     await limit(hostile, 2 * MIB);
     const [theirs, other] = [await app.conversation(hostile), await app.conversation(modest)];

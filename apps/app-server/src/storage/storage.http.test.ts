@@ -63,7 +63,7 @@ describe('the storage of an organization', () => {
     for (const method of ['PUT', 'PATCH', 'POST']) expect((await app.http(company.owner, method, company.path('/storage'), { limit: 1 })).status).toBe(404);
   });
 
-  it('is given back when a conversation is deleted, which is gone for everybody at once and in the audit', async () => {
+  it('is given back when a conversation is deleted, which is gone for all users at once and in the audit', async () => {
     const id = await create(member);
     await fill(id, ['z'.repeat(150_000)]);
     const before = (await storage()).used;

@@ -189,7 +189,7 @@ describe('three gateways in front of providers that bill', () => {
     expect(await isCaught(() => replace(CallBound.prototype, 'searchesFor', () => 1_000), searches)).toBe(true);
   });
 
-  it('a gateway that guesses four characters a token where nobody counts is caught', async () => {
+  it('a gateway that guesses four characters a token without a count is caught', async () => {
     const dense: BilledCallPlan = {
       gateway: 0,
       path: '/v1/chat/completions',
@@ -381,8 +381,8 @@ describe('a search of the web by the provider, where the deployment has a price 
   });
 });
 
-describe('a request that nobody limits', () => {
-  it('is sent with a limit and without what nobody knows, and is told what was taken out', async () => {
+describe('a request without a limit', () => {
+  it('is sent with a limit and without unknown fields, and reports what was removed', async () => {
     const key = await gateways.key(`org_${randomUUID()}`);
     const body = { model: 'gpt', store: true, messages: [{ role: 'user', content: 'x' }], models: ['dearer'], 'vendor field': 1 };
     const response = await gateways.post(0, '/v1/chat/completions', body, key);

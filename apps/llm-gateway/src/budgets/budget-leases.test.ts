@@ -76,7 +76,7 @@ describe('a budget', () => {
     expect(micros).toBeLessThan(40);
   });
 
-  it('limits the organization, the person, the key and the conversation, whichever has least, and says whose it is', async () => {
+  it('limits the organization, the user, the key and the conversation, whichever has least, and says whose it is', async () => {
     const orgId = `org_${randomUUID()}`;
     const [userId, id, conversationId] = ['usr_a', `key_${randomUUID()}`, randomUUID()];
     const sentences: string[] = [];
@@ -143,7 +143,7 @@ describe('a budget', () => {
     expect(await code(replica.admitter.admit(key, claim(0.1), never))).toBe('let in');
   });
 
-  it('that begins again, is raised, is set or is taken away holds from the next call on, also for a key that was looked up before', async () => {
+  it('that begins again, is raised, is set or is taken away holds from the next call on, also for a key that was cached before', async () => {
     const orgId = `org_${randomUUID()}`;
     await limit(orgId, 'org', '', 1);
     const key = await keyWithBudgets(replica.pool, { orgId, userId: 'usr_a' });
@@ -185,7 +185,7 @@ describe('a replica that dies', () => {
     await other.close();
   });
 
-  it('and comes to life again after it has lapsed holds nothing that others may have by now', async () => {
+  it('and revives after it has lapsed holds nothing that others may have by now', async () => {
     const orgId = `org_${randomUUID()}`;
     await limit(orgId, 'org', '', 1_000);
     const replica = await startMoneyReplica(database);

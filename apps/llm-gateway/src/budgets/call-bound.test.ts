@@ -115,7 +115,7 @@ describe('what a call may come to', () => {
     expect(bound.claim.maxCostUsd).toBeCloseTo((bound.promptTokens * 10 + 1_000 * 20) / 1_000_000, 12);
   });
 
-  it('is unknown where nobody knows the price, and its tokens are bounded all the same', () => {
+  it('is unknown without a known price, and its tokens are bounded all the same', () => {
     const bound = boundOf({ prices: null, bytes: 100, maxOutput: 50 });
     expect(bound.claim).toEqual({ model: 'm', maxCostUsd: null, minCostUsd: null, promptTokens: 4_196, maxTokens: 4_246 });
     expect(bound.limitFor(null)).toBeNull();

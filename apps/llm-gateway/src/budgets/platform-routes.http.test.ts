@@ -119,7 +119,7 @@ describe('GET /internal/ledger', () => {
 describe('a budget that is spent', () => {
   const later = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
-  it('refuses the calls of its person, and of nobody else, within five seconds, with its own sentence; and lets them through again when it is raised', async () => {
+  it('refuses the calls of its user only, within five seconds, with its own sentence; and lets them through again when it is raised', async () => {
     const keyOf = (user: string): Promise<string> => test.key(randomUUID(), { metadata: { org_id: 'org_b', conversation_id: randomUUID(), user_id: user } });
     const [spent, other] = [await keyOf('usr_spent'), await keyOf('usr_other')];
     expect([(await ask(spent)).status, (await ask(other)).status]).toEqual([200, 200]);
@@ -136,7 +136,7 @@ describe('a budget that is spent', () => {
     await until('it goes on', async () => (await ask(spent)).status === 200);
   });
 
-  it('of the organization refuses everybody in it, and is over by itself at its time', async () => {
+  it('of the organization refuses all users in it, and is over by itself at its time', async () => {
     const key = await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID(), user_id: 'usr_1' } });
     await tell('org_c', [{ user: null, reason: 'All is spent.', until: later() }]);
     expect(await ask(key)).toMatchObject({ status: 402, message: 'All is spent.' });

@@ -23,7 +23,7 @@ after(async () => {
 const ask = (content: string, stream = false) => ({ model: MODEL, stream, messages: [{ role: 'user', content }] });
 
 describe('the cache of answers', () => {
-  it('gives the same bytes for the same request again, streamed and not, at no cost and marked so, and asks nobody', async () => {
+  it('gives the same bytes for the same request again, streamed and not, at no cost and marked so, and calls no provider', async () => {
     for (const stream of [false, true]) {
       const id = randomUUID();
       const key = await test.key(id);

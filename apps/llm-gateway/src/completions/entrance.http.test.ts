@@ -112,7 +112,7 @@ describe('deployments and models', () => {
     expect((await test.post('/internal/deployments/nothing/test', {}, MASTER_KEY)).status).toBe(404);
   });
 
-  it("tells what a model costs and can, in LiteLLM's form", async () => {
+  it("shows price and limits of a model, in LiteLLM's form", async () => {
     const { body } = await get('/model/info', await test.key());
     expect(body.data).toEqual([
       expect.objectContaining({

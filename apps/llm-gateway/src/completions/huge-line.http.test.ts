@@ -44,7 +44,7 @@ const CALLS = {
 
 describe('a line of 10 MB that a provider never ends', () => {
   for (const [path, body] of Object.entries(CALLS)) {
-    it(`is told with a code to callers of ${path}, is no answer, and is one row of the ledger with what was asked`, async () => {
+    it(`is reported with a code to callers of ${path}, is no answer, and is one row of the ledger with what was asked`, async () => {
       const id = randomUUID();
       const { status, bytes, last, whole } = await post(path, body, await test.key(id));
       expect(last).toMatch(/"code":\s*"model\.(bad-response|unavailable)"/);

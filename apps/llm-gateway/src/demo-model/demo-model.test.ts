@@ -112,7 +112,7 @@ describe('the demo model', () => {
     expect(first).toContain('LLM_BASE_URL');
   });
 
-  it('finishes in six turns in a repository with files, and tells what the tools really said', async () => {
+  it('finishes in six turns in a repository with files, and reports the real output of the tools', async () => {
     const cwd = await workspace({ 'README.md': '# Hello\n', 'b c.txt': 'x' });
     const { turns, last } = await drive(cwd, start(cwd, 'Add a test.\nPlease.'));
     expect(turns).toBe(6);
@@ -208,7 +208,7 @@ describe('the demo model', () => {
     expect(stream.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('has a turn for any request, and puts no word of the person into a shell command', () => {
+  it('has a turn for any request, and puts no text of the user into a shell command', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void demoTurn(readTranscript(value))));
     fc.assert(
       fc.property(fc.string(), fc.string(), (prompt, result) => {

@@ -103,7 +103,7 @@ describe('a request of a hostile caller', () => {
       expect([body, verdictOn(dialect, JSON.stringify({ model: 'm', ...body }))]).toEqual([body, 'ok']);
   });
 
-  it('nests no part deeper than is looked at', () => {
+  it('nests no part deeper than is parsed', () => {
     let content: unknown = [{ type: 'image', source: { type: 'url', url: 'https://evil.example' } }];
     for (let depth = 0; depth < 12; depth += 1) content = [{ type: 'tool_result', content }];
     expect(verdictOn('messages', JSON.stringify({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content }] }))).toMatch(/^model.not-offered/);

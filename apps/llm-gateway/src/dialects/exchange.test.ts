@@ -27,7 +27,7 @@ const refusalOf = (run: () => unknown): string => {
 const bodyOf = (body: Buffer): Record<string, unknown> => JSON.parse(body.toString('utf8')) as Record<string, unknown>;
 
 describe('a call to a provider', () => {
-  it("goes to the path of the provider's dialect, with the key where that provider looks for it", () => {
+  it("goes to the path of the provider's dialect, with the key where that provider expects it", () => {
     const place = (caller: Spoken, target: Partial<Target>, headers = {}): unknown => {
       const exchange = openExchange(testAsked(caller, REQUESTS[caller], headers), testTarget(target.speaks?.[0] ?? 'chat', target));
       const { authorization, 'x-api-key': key, 'anthropic-version': version, 'anthropic-beta': beta, 'openai-beta': openai } = exchange.headers;
@@ -111,7 +111,7 @@ describe('a call to a provider', () => {
     expect(body.toString('utf8')).toBe('{"model":"other","max_tokens":9,"messages":[{"role":"user","content":"x"}],"stream":true}');
   });
 
-  it('is refused by the name of the field where the provider could not be told what the caller wants', () => {
+  it('is refused by the name of the field where the provider has no equivalent', () => {
     const refused = (caller: Spoken, more: object, spoken: Spoken): string => refusalOf(() => testExchange(caller, { ...REQUESTS[caller], ...more }, spoken));
     const call = [{ role: 'user', content: 'x' }];
     for (const [caller, more, spoken, field] of [

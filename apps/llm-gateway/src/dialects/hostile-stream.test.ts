@@ -26,7 +26,7 @@ const stream = (...frames: (object | string)[]): Buffer =>
   Buffer.from(frames.map((frame) => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`).join(''));
 const open = (caller: Spoken, spoken: Spoken): Exchange => testExchange(caller, REQUEST[caller], spoken);
 
-describe('a server of chat with manners of its own', () => {
+describe('a server of chat with deviations of its own', () => {
   it('has said all when it says [DONE], also without a reason', () => {
     for (const caller of SPOKEN) {
       const { answer } = open(caller, 'chat');
@@ -99,7 +99,7 @@ describe('a stream of a provider that means ill or is broken', () => {
       );
     });
 
-    it(`reads on after a frame that is no JSON and events that nobody knows (${cell})`, () => {
+    it(`reads on after a frame that is no JSON and unknown events (${cell})`, () => {
       const { answer } = open(caller, spoken);
       const bytes = Buffer.concat([
         stream(START[spoken], '{broken', { type: 'some.news', x: 1 }),
@@ -138,7 +138,7 @@ describe('a stream of a provider that means ill or is broken', () => {
       expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|"finish_reason":"/);
     });
 
-    it(`keeps an error of the provider, and says it to nobody in its words unless it passes through (${cell})`, () => {
+    it(`keeps an error of the provider, and does not show its text unless it passes through (${cell})`, () => {
       const { answer } = open(caller, spoken);
       const error = { message: 'secret words', type: 'overloaded_error', code: 'x' };
       const frame = spoken === 'responses' ? { type: 'response.failed', response: { error } } : { type: 'error', error };

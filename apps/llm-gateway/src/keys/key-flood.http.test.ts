@@ -49,7 +49,7 @@ describe('what cannot be a key', () => {
     agent.destroy();
   });
 
-  it('is answered once a second to a connection that goes on with it, and good keys wait for nobody', async () => {
+  it('is answered once a second to a connection that goes on with it, and valid keys do not wait', async () => {
     const [bad, good] = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })];
     for (let each = 0; each < 16; each += 1) await ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
     const late = ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });

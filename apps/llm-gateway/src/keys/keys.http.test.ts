@@ -195,7 +195,7 @@ describe('a key', () => {
     expect(await ask(key)).toBe(200);
   });
 
-  it('is looked up once for many calls at the same moment, and not again while it is fresh', async () => {
+  it('is read once for many calls at the same moment, and not again while it is fresh', async () => {
     const key = await test.key(randomUUID());
     const [before, began] = [await lookups(), performance.now()];
     await Promise.all(Array.from({ length: 30 }, () => ask(key)));

@@ -171,7 +171,7 @@ describe('the ledger writer with a disk', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('stores in its next life what was on disk when it was killed, each once, with a line that was cut off', async () => {
+  it('stores after a restart what was on disk when it was killed, each once, with a line that was cut off', async () => {
     const [id, directory] = [randomUUID(), await folder()];
     const first = setUp({ spool: new LedgerSpool(directory, () => {}) });
     await first.writer.recover();

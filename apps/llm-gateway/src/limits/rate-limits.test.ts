@@ -84,7 +84,7 @@ describe('calls a minute', () => {
     expect(limits.take(key, 'm', 1, never)).not.toBeInstanceOf(Promise);
   });
 
-  it('are limited by the organization, the person, the key and the model that is called, whichever is first', async () => {
+  it('are limited by the organization, the user, the key and the model that is called, whichever is first', async () => {
     const limits = replica();
     for (const kind of ['org', 'member', 'key', 'model'] as const) {
       const key = keyOf((['org', 'member', 'key', 'model'] as const).map((each) => rate(each, each === 'model' ? 'm' : 'x', each === kind ? 1 : 100)));

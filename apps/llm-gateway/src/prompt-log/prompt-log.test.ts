@@ -56,7 +56,7 @@ describe('PromptLog', () => {
     expect(entries[0]?.answered).toHaveLength(MAX_LOGGED);
   });
 
-  it('wants nothing of anybody while nobody can say who has a policy', async () => {
+  it('stores nothing while policies are unknown', async () => {
     const { store } = storeOf(() => Promise.reject(new Error('the database is away')));
     const log = new PromptLog({ ...options, store });
     log.start();

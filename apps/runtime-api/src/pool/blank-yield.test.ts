@@ -27,7 +27,7 @@ describe('a cluster that is full', () => {
   });
   const ready = async (): Promise<number> => Number(/^\w*pool_ready_slots\{[^}]*pool="plain-1"[^}]*\} (\d+)$/m.exec(await api.metrics())?.[1] ?? -1);
 
-  it('gives a blank sandbox of one pool up for somebody who waits for another, and none that is in use', async () => {
+  it('removes a blank sandbox of one pool for a claim that waits for another, and none that is in use', async () => {
     const used = await api.call('POST', '/start', { session_id: 'in-use', image: 'plain' });
     expect(used.status).toBe(200);
     await until('it has the room of the pool', () => api.farm.sandboxes.size >= 3);

@@ -155,7 +155,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
   };
 
   it('I1: a slot is bound to at most one claim, for ever', () => holds('I1'));
-  it('I2: a sandbox accepts activation from at most one claim in its life, and no second one ever tries', () => holds('I2'));
+  it('I2: a sandbox accepts activation from at most one claim ever, and no second one ever tries', () => holds('I2'));
   it('I3: a claim owns at most one live slot, and a session at most one live claim', () => holds('I3'));
   it('I7: only doomed and releasing slots are deleted, and only the sandbox with their uid', () => holds('I7'));
   it('I8: blank slots never exceed the target, at any instant', () => holds('I8'));
@@ -163,7 +163,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
   it("I11: a sandbox that was answered to a client stays that client's through every crash", () => holds('I11'));
   it('I12: after recovery nothing is left half-done: no slot between states, no sandbox without a row, no session without its sandbox', () => holds('I12'));
 
-  it('I14: a sandbox is told its secrets only after its claim is committed', () => holds('I14'));
+  it('I14: a sandbox gets its secrets only after its claim is committed', () => holds('I14'));
   it('I18: whose a sandbox is stands on it in the end, whoever died while it was noted', () => holds('I18'));
 
   it('is not vacuous: the histories crashed, activated, removed, answered, refused and let wait', () => {
@@ -199,7 +199,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
     );
   });
 
-  it('a caller that has gone gets no sandbox, which nobody would give back', async () => {
+  it('a caller that has gone gets no sandbox, which would never be released', async () => {
     await world.reset();
     await world.run({ kind: 'fill', crashAt: null });
     const before = await snapshot(world);

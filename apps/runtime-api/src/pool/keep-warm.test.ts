@@ -4,7 +4,7 @@ import { PoolWorld } from '../testing/pool-world.js';
 import { KeepWarm } from './keep-warm.js';
 import { upsertPool } from './pool.queries.js';
 
-describe('the look at warm sandboxes', () => {
+describe('probes of warm sandboxes', () => {
   let world: PoolWorld;
   let warm: KeepWarm;
   const states = async (): Promise<string[]> =>
@@ -38,7 +38,7 @@ describe('the look at warm sandboxes', () => {
     expect((await states()).filter((state) => state === 'doomed').length).toBe(1);
   });
 
-  it('takes one out at once that belongs to somebody', async () => {
+  it('removes at once one that is claimed', async () => {
     await world.run({ kind: 'fill', crashAt: null });
     const [sandbox] = world.farm.sandboxes.values();
     if (sandbox !== undefined) sandbox.latch.claimId = 'somebody';

@@ -7,7 +7,7 @@ import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runti
 /** The advisory lock of the replica that leads. */
 const LEAD_LOCK = 7_215_310;
 
-describe('the pools of which nobody is the leader', { timeout: 120_000 }, () => {
+describe('pools without a leader', { timeout: 120_000 }, () => {
   let api: TestRuntimeApi;
   let holder: pg.Client;
   before(async () => {
@@ -25,7 +25,7 @@ describe('the pools of which nobody is the leader', { timeout: 120_000 }, () => 
   const passTime = (seconds: number): Promise<unknown> =>
     holder.query("UPDATE runtime.lead_run SET completed_at = now() - $1 * interval '1 second'", [seconds]);
 
-  it('are named by /ready and the metric of every replica, which still takes requests; and no more once somebody leads', async () => {
+  it('are named by /ready and the metric of every replica, which still takes requests; and no more once there is a leader', async () => {
     await until('a round is noted', async () => (await holder.query('SELECT 1 FROM runtime.lead_run')).rowCount === 1);
     await until('nothing is said of a lead that works', async () => (await note()) === undefined);
     expect(await age()).toBeLessThan(30);

@@ -65,7 +65,7 @@ describe('a pool that its place does not take (F12)', () => {
   });
   after(() => world.close());
 
-  it('holds a bounded number of sandboxes, replaces none, and says why to everybody; when there is room they all come up', async () => {
+  it('holds a bounded number of sandboxes, replaces none, and reports why to all callers; when there is room they all come up', async () => {
     const { api, owner, count } = world;
     api.farm.inTheWay = () => NO_ROOM;
     // What was begun before.
@@ -106,7 +106,7 @@ describe('sandboxes that do not come up or die (F13)', () => {
     }
   });
 
-  it('says nothing of a sandbox that failed once nobody waits for one and the pool lacks none', async () => {
+  it('says nothing of a sandbox that failed once no claim waits and the pool is full', async () => {
     const { api, owner, close } = await pool(0);
     try {
       api.farm.beforeEffect = async (call, { name = '' }) => {
@@ -147,7 +147,7 @@ describe('sandboxes that do not come up or die (F13)', () => {
 });
 
 describe('nodes that are cordoned while sandboxes are claimed (F11, I13)', () => {
-  it('fails no claim while others have stock, and gives out none of theirs two seconds later', async () => {
+  it('fails no claim while others have slots, and gives out none of theirs two seconds later', async () => {
     const { api, count, close } = await pool(60);
     try {
       await until('the pool is full', async () => (await count('ready')) === 60, 20_000);

@@ -58,7 +58,7 @@ describe('the reaper', () => {
     expect(await states()).toEqual(['doomed', 'doomed', 'releasing']);
   });
 
-  it('ends what has ended or vanished since the last look at the next one, and looks again at what it could not settle', async () => {
+  it('ends what has ended or vanished since the last pass in the next one, and checks again what it could not settle', async () => {
     const reaper = new Reaper(context);
     await reaper.look(signal);
     world.farm.end(await activeName());
@@ -75,7 +75,7 @@ describe('the reaper', () => {
     expect(await states()).toEqual(['doomed', 'ready', 'releasing']);
   });
 
-  it('takes warm sandboxes that are to be avoided out of the pool, and leaves those alone that somebody has', async () => {
+  it('removes warm sandboxes that are to be avoided from the pool, and keeps claimed ones', async () => {
     const reaper = new Reaper(context);
     world.farm.avoid(world.farm.sandboxes.keys(), 'node a is cordoned');
     expect(await reaper.avoid(signal)).toBe(2);
@@ -95,7 +95,7 @@ describe('the reaper', () => {
     expect(await world.run({ kind: 'resume', org: 'org_a', session: 's', crashAt: null })).toMatchObject({ result: 'answered', status: 'running' });
   });
 
-  it('ends a session that was for a moment and that nobody has ended, with nothing kept of it, and no other of its age', async () => {
+  it('ends a forgotten brief session, with nothing kept of it, and no other of its age', async () => {
     const limits = new SessionLimits(context, { idleSeconds: null, maxAgeSeconds: 86_400 });
     await world.run({ kind: 'start', org: 'org_b', session: `${BRIEF_SESSION_PREFIX}test`, body: 'x', crashAt: null });
     await world.quiet();

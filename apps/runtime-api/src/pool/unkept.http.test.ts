@@ -55,7 +55,7 @@ describe('a workspace that cannot be kept', () => {
     expect([api.farm.sandboxes.has(sandbox), await metric('workspaces_not_kept')]).toEqual([false, 0]);
   });
 
-  it('is given up after the time for it, and is told as lost', async () => {
+  it('is given up after the time for it, and is reported as lost', async () => {
     const { session, runtime, sandbox } = await used();
     api.farm.storeAway = true;
     await api.call('POST', '/pause', { runtime_id: runtime });

@@ -46,7 +46,7 @@ describe('the bucket before an install', () => {
       expect(await bucket(url(), 'key')).toMatch(says);
     });
 
-  it('names a bucket that does not exist also without keys, and leaves the rest to the identity of runtime-api', async () => {
+  it('names a bucket that does not exist also without keys, and leaves other checks to the identity of runtime-api', async () => {
     expect(await bucket(url(), undefined)).toBeNull();
     server.fault = 'no-bucket';
     expect(await bucket(url(), undefined)).toBe('sandboxes.workspaceStore.url: there is no bucket workspaces. Make it, or correct the name.');

@@ -15,7 +15,7 @@ const holding = (name: string, image: string): Node => node(name, { status: { im
 const withImage = (name: string): Node => holding(name, 'docker.io/slipway/sandbox');
 const template = { name: 'standard', image: `slipway/sandbox@${DIGEST}` };
 
-describe('what nodes lack', () => {
+describe('missing requirements of nodes', () => {
   const cases: readonly { readonly name: string; readonly missing: string[]; readonly says: readonly (string | RegExp)[] }[] = [
     { name: 'nothing, when the image is on one of them by its digest', missing: missingOfNodes([template], [node('a'), withImage('b')], []), says: [] },
     { name: 'the image, when its digest is there under another name, by which no pod finds it', missing: missingOfNodes([{ ...template, imagePullPolicy: 'Never' }], [holding('a', 'slipway.local/sandbox')], []), says: [/a of 1 nodes do not have slipway\/sandbox@sha256:1+ \(the digest is there as slipway\.local\/sandbox@sha256:1+: set sandboxes\.image\.repository/] },
@@ -61,7 +61,7 @@ describe('preflight', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('finds nothing where everything is there, and says what it looked at', async () => {
+  it('finds nothing where everything is there, and lists its checks', async () => {
     const lines: string[] = [];
     const env = {
       DATABASE_OWNER_URL: database.ownerUrl,

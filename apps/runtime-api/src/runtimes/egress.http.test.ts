@@ -16,7 +16,7 @@ describe('a session whose sandbox reaches names', () => {
   const environmentAt = (url: string): Record<string, string> => JSON.parse(api.farm.sandboxes.get(url.split('/').at(-1) ?? '')?.latch.body ?? '{}').env;
   const claimsOf = (env: Record<string, string>) => new EgressCredentials(SECRET).verify(new URL(env['HTTPS_PROXY'] ?? 'http://none').password, new Date());
 
-  it('is told of the proxy with a credential of its own claim and pod, and of another one after a pause', async () => {
+  it('gets the proxy with a credential of its own claim and pod, and of another one after a pause', async () => {
     const { body: first } = await api.call('POST', '/start', { session_id: 'one', environment: { OWN: '1' } });
     const told = environmentAt(first.url);
     expect(told).toMatchObject({ OWN: '1', NODE_USE_ENV_PROXY: '1' });

@@ -93,7 +93,7 @@ describe('a pool with nothing ready', () => {
     await until('it waits no more', async () => (await waiting()).length === 0);
   });
 
-  it('tells one beyond the limit of its organization its place, and refuses another body for a session that waits', async () => {
+  it('gives a claim beyond the limit of its organization its position, and refuses another body for a session that waits', async () => {
     const headers = { 'x-slipway-org': 'small' };
     const sessions = [1, 2, 3, 4].map(newSession);
     const all = sessions.map((session) => start(session, 2, headers));
@@ -177,7 +177,7 @@ describe('a workspace that was lost with its node', () => {
   });
   after(() => api.close());
 
-  it('is replaced by a blank one, and the session is told', async () => {
+  it('is replaced by a blank one, and the session gets a notice', async () => {
     const session_id = newSession();
     const { body: first } = await api.call('POST', '/start', { session_id });
     await api.call('POST', '/pause', { runtime_id: first.runtime_id });

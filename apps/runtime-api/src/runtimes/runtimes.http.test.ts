@@ -65,7 +65,7 @@ describe('200', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('gives environment and session key to the sandbox, and keeps both encrypted at rest', async () => {
+  it('gives environment and session key to the sandbox, and stores both encrypted', async () => {
     const { body } = await api.call('POST', '/start', { session_id: newSession(), environment: { TOKEN: 'very-secret-value' } });
     expect(JSON.parse(api.farm.sandboxes.get(farmName(body.url))?.latch.body ?? '')).toEqual({
       session_api_keys: [body.session_api_key],
@@ -75,7 +75,7 @@ describe('200', () => {
     for (const { text } of rows) expect(text).not.toMatch(new RegExp(`very-secret-value|${body.session_api_key}`));
   });
 
-  it("tells OpenHands' clients what images there are", async () => {
+  it("lists images to OpenHands' clients", async () => {
     expect((await api.call('GET', '/registry_prefix')).body).toEqual({ registry_prefix: '' });
     expect((await api.call('GET', '/image_exists?image=slipway-sandbox')).body).toEqual({ exists: true, image: { name: 'slipway-sandbox' } });
     expect((await api.call('GET', '/image_exists?image=other')).body).toEqual({ exists: false, image: null });
@@ -121,7 +121,7 @@ describe('200', () => {
     expect(again).toMatchObject({ status: 200, body: { runtime_id: first.runtime_id, working_dir: first.working_dir, status: 'running' } });
   });
 
-  it('tells why a sandbox was lost, and starts the session again with its workspace', async () => {
+  it('reports why a sandbox was lost, and starts the session again with its workspace', async () => {
     const session_id = newSession();
     const { body: first } = await api.call('POST', '/start', { session_id });
     api.farm.end(farmName(first.url));

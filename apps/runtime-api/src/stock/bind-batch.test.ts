@@ -123,7 +123,7 @@ describe('a batch of claims', () => {
     expect((await tables.rows('SELECT 1 FROM runtime.claim')).length).toBe(1);
   });
 
-  it('ends a claim whose activation failed and binds its session anew in the same commit, within the cap', async () => {
+  it('ends a claim whose activation failed and binds its session again in the same commit, within the cap', async () => {
     await tables.ready('p', 2);
     const [first] = await tables.bind([tables.request('a/1')], [], 'r1', 1);
     if (first === undefined || !('claim' in first)) throw new Error('not bound');
@@ -175,7 +175,7 @@ describe('the queue', () => {
     expect(await inUse('b')).toBe(1);
   });
 
-  it('lets nobody overtake: while somebody waits a claim with a lease in hand waits behind him, and nothing is leased', async () => {
+  it('lets no claim overtake: with a waiting claim, one with a leased slot queues behind it, and nothing is leased', async () => {
     await tables.bind([tables.request('a/1')]);
     await tables.ready('p', 2);
     await tables.owner.query(`UPDATE runtime.slot SET holder = 'r1', lease_until = now() + interval '1 minute'`);
@@ -206,7 +206,7 @@ describe('the queue', () => {
     expect(await tables.bind([tables.request('b/1', { cost: 4 })], [], 'r1', 2)).toMatchObject([{ outcome: 'quota', cap: 2 }]);
   });
 
-  it('refuses another body for a session that waits, and takes it when nobody waits for the first one any more', async () => {
+  it('refuses another body for a session that waits, and accepts it when the first one is abandoned', async () => {
     await tables.bind([tables.request('a/1')]);
     expect((await tables.bind([tables.request('a/1', { requestHash: 'other' })]))[0]).toMatchObject({ outcome: 'mismatch' });
     await tables.owner.query(`UPDATE runtime.waiting SET seen_at = now() - interval '11 seconds'`);
@@ -214,7 +214,7 @@ describe('the queue', () => {
     expect(await tables.rows('SELECT request_hash FROM runtime.waiting')).toEqual([{ request_hash: 'other' }]);
   });
 
-  it('is not held up by a session that has got its sandbox otherwise, and tells it so', async () => {
+  it('is not held up by a session that has got its sandbox otherwise, and answers it', async () => {
     await tables.ready('p', 1);
     const [bound] = await tables.bind([tables.request('a/1')]);
     if (bound === undefined || !('claim' in bound)) throw new Error('not bound');

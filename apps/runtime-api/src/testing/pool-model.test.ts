@@ -60,7 +60,7 @@ function mustHold(seed: number, isLossy: boolean): ReturnType<typeof walk> {
 }
 
 describe('the model of the pool', () => {
-  it('keeps I1 to I9, I11 to I14, I17 and I18 in 2,000,000 steps with crashes, lapsed leases, lost, late and repeated messages, and serves everybody afterwards (I10)', () => {
+  it('keeps I1 to I9, I11 to I14, I17 and I18 in 2,000,000 steps with crashes, lapsed leases, lost, late and repeated messages, and serves all afterwards (I10)', () => {
     const reached = new Map<string, number>();
     for (let seed = 1; seed <= WALKS; seed += 1) for (const [what, times] of mustHold(seed, false).reached) reached.set(what, (reached.get(what) ?? 0) + times);
     // The walks come to what they are about.
@@ -76,7 +76,7 @@ describe('the model of the pool', () => {
     expect(refused).toBeGreaterThan(50);
   });
 
-  it('answers claims while the API server is away and stock lasts, and asks it for nothing before the answer (I16)', () => {
+  it('answers claims while the API server is away and leased slots last, and asks it for nothing before the answer (I16)', () => {
     const world = new ModelWorld(null, false);
     const settle = (): void => {
       for (let message = world.network.shift(); message !== undefined; message = world.network.shift()) world.deliver(message);

@@ -36,7 +36,7 @@ function harness() {
 }
 
 describe('PersonsWork', () => {
-  it('takes for work what a person does, and not what an open page does by itself', async () => {
+  it('counts as work what a user does, and not what an open page does by itself', async () => {
     const { work, world, noted } = harness();
     const one = grantOf('one');
     const said = work.socket(one, asked('GET', '/ws'));
@@ -88,7 +88,7 @@ describe('PersonsWork', () => {
     expect(noted).toEqual([]);
   });
 
-  it('writes at most once a minute for each grant, is never more than a minute behind, and tells a database that was away when the use was', async () => {
+  it('writes at most once a minute for each grant, is never more than a minute behind, and writes the time of the use to a database that was away', async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('use' as const), id: fc.constantFrom('a', 'b', 'c') }) },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 90_000 }) }) },
@@ -123,7 +123,7 @@ describe('PersonsWork', () => {
     );
   });
 
-  it('throws nothing at what it looks at while the database is away, and counts that', async () => {
+  it('never fails the traffic while the database is away, and counts that', async () => {
     const { work, world, noted } = harness();
     world.away = true;
     work.request(grantOf('a'), asked('GET', '/'));

@@ -81,7 +81,7 @@ describe('the role slipway_sandbox', () => {
     }
   });
 
-  it('says who pays for a conversation: the holder of an access to its agent-server, and nobody whom a gateway that was taken over would choose', async () => {
+  it('says who pays for a conversation: the holder of an access to its agent-server, and no user that a compromised gateway would choose', async () => {
     const written = async (): Promise<unknown> =>
       (await owner.query('SELECT user_id, applied FROM app.conversation_spender WHERE conversation_id = $1', [conversation])).rows[0];
     expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, told: true });
@@ -121,7 +121,7 @@ describe('the role slipway_sandbox', () => {
       await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
   });
 
-  it('asks for a pass that counts for the holder of an access, and for nobody whom a gateway that was taken over would choose', async () => {
+  it('asks for a pass that counts for the holder of an access, and for no user that a compromised gateway would choose', async () => {
     const hash = createHash('sha256').update('pass').digest();
     expect([await requestChargePass(pool, 'none', hash), await requestChargePass(pool, 'sbx', hash)]).toEqual([false, true]);
     const { rows } = await owner.query('SELECT user_id, conversation_id FROM app.charge_pass_request WHERE hash = $1', [hash]);

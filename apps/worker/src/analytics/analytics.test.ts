@@ -164,7 +164,7 @@ describe('analytics events', { timeout: 240_000 }, () => {
     expect(names().sort()).toEqual(['org_created', 'user_signed_up']);
   });
 
-  it('that are too large together go in smaller parts, and one that is refused holds nobody up and stays', async () => {
+  it('that are too large together go in smaller parts, and one that is refused blocks no other and stays', async () => {
     const { org, user } = await allowing();
     for (let index = 0; index < 6; index += 1) await world.audit(org, user, 'api-key.create');
     const signal = AbortSignal.timeout(60_000);

@@ -52,7 +52,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     return (await sandboxes.query<{ told: boolean }>('SELECT told FROM app.spend_through_sandbox($1, true)', [grant])).rows[0]?.told;
   };
 
-  it('is told to llm-gateway within a round, once, and stays until the next author', async () => {
+  it('is sent to llm-gateway within a round, once, and stays until the next author', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     harness.peers.spendings.splice(0);
@@ -71,7 +71,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     expect(harness.peers.spendings.at(-1)?.user).toBe('usr_b');
   });
 
-  it('is told by the rounds of a worker that runs, and again when the gateway was away, while others are told', async () => {
+  it('is sent by the rounds of a worker that runs, and again when the gateway was away, while others are sent', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     harness.peers.gatewayAway = true;
@@ -88,7 +88,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     }
   });
 
-  it('is the last one also when two are told at the same time: a slow word of the one before is followed by the one that holds', async () => {
+  it('is the last one also when two are sent at the same time: a slow message of the one before is followed by the one that holds', async () => {
     const { id } = await harness.create();
     const told: string[] = [];
     const slow = new ConversationSpendings(harness.pool, {
@@ -109,7 +109,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     expect(await straight(id, 'usr_c')).toBe(true);
   });
 
-  it('a pass for what is asked beside the task is told with who gave it, again when the gateway was away, and the task counts as before', async () => {
+  it('a pass for what is asked beside the task is sent with who gave it, again when the gateway was away, and the task counts as before', async () => {
     const { id } = await harness.create();
     await straight(id, 'usr_b');
     const hash = randomBytes(32);

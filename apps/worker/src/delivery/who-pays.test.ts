@@ -21,7 +21,7 @@ describe('whose budget a conversation counts for', () => {
   const limit = (id: string, usd: string | null): Promise<unknown> =>
     inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET max_budget_usd = $2::numeric WHERE id = $1', [id, usd]));
 
-  it('is told to the gateway with the new key, before the first message', async () => {
+  it('is sent to the gateway with the new key, before the first message', async () => {
     const { id } = await harness.create();
     await limit(id, '2.5');
     await harness.start(id);
@@ -56,7 +56,7 @@ describe('whose budget a conversation counts for', () => {
     expect(harness.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);
   });
 
-  it('keeps a message waiting while the gateway cannot be told', async () => {
+  it('keeps a message waiting while the gateway does not acknowledge', async () => {
     const { id, message } = await harness.create();
     await harness.start(id);
     harness.peers.gatewayAway = true;

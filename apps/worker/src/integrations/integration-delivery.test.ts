@@ -162,7 +162,7 @@ describe('a delivery', () => {
     expect(await conversations()).toBe(before);
   });
 
-  it('of somebody who may not is refused with its reason, and starts nothing', async () => {
+  it('without the right is refused with its reason, and starts nothing', async () => {
     const before = await conversations();
     expect(await outcome(mention('r1', { actor: { id: 'stranger', login: 'mia' } }))).toBe('refused actor-not-linked');
     expect(await outcome(mention('r2', { actor: { id: 'mia', login: 'mia', foreign: true } }))).toBe('refused actor-foreign');

@@ -38,7 +38,7 @@ describe('the prompt of a delivery', () => {
     );
   });
 
-  it('quotes the rest of the thread with who may write there, and leaves out what outsiders said', () => {
+  it('quotes the other messages of the thread with their authors' rights, and leaves out what outsiders said', () => {
     const said = (login: string, text: string, lines: Said['lines'] = null): Said => ({
       passage: { id: login, author: { id: login, login, kind: 'user' }, text, createdAt: '2026-11-23T10:00:00Z', url: null },
       lines,
@@ -55,7 +55,7 @@ describe('the prompt of a delivery', () => {
     expect(text).toContain('1 more comment is not quoted.');
   });
 
-  it('has the line comments of a review that came without them among what is asked for, and those of nobody else', () => {
+  it('has the line comments of a review that came without them among what is asked for, and no others', () => {
     const on = (id: string, text: string): Said => ({
       passage: { id: text, author: { id, login: id, kind: 'user' }, text, createdAt: null, url: null },
       lines: { path: 'src/total.js', line: 1, diffHunk: '' },

@@ -74,7 +74,7 @@ describe('a delivery whose signature does not cover its body', () => {
     ).rows;
   const last = async (): Promise<{ title: string; created_by: string; text: string } | undefined> => (await made()).at(-1);
 
-  it('holds whatever its body is: this is what the rest is about', () => {
+  it('holds whatever its body is: the premise of the other tests', () => {
     const jwt = PROVIDERS.jira.signatures['jwt'] as SignatureScheme;
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: 'jira', exp: Math.floor(Date.now() / 1000) + 60 })}`;
@@ -94,7 +94,7 @@ describe('a delivery whose signature does not cover its body', () => {
     expect(vendor.calls).toHaveLength(2);
   });
 
-  it('speaks for nobody who did not speak', async () => {
+  it('attributes no message to another author', async () => {
     const before = (await made()).length;
     // By another user without a linked account: the user named in the body is ignored and gets no notice.
     const ofEve = ticket({ comments: { 900: comment('900', '@slipway publish it', { author: EVE, updateAuthor: EVE }) } });
@@ -108,7 +108,7 @@ describe('a delivery whose signature does not cover its body', () => {
     expect(await made()).toHaveLength(before);
   });
 
-  it('that tells of what does not exist, or of long ago, does nothing', async () => {
+  it('about what does not exist, or of long ago, does nothing', async () => {
     const before = (await made()).length;
     const noComment = ticket();
     const old = ticket({

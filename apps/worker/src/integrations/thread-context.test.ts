@@ -26,7 +26,7 @@ const PROVIDER_CASES = ['gitea', 'github', 'gitlab'] as const;
 type Case = (typeof PROVIDER_CASES)[number];
 
 /** A host that says what it is made to say, by the path of the request. */
-describe('the rest of a thread', () => {
+describe('earlier messages of a thread', () => {
   let database: TestDatabase;
   let pool: SqlPool;
   let owner: pg.Client;
@@ -188,7 +188,7 @@ describe('the rest of a thread', () => {
     expect([await texts(false), await texts(true)]).toEqual([['Since then.'], ['Long ago.', 'Since then.']]);
   });
 
-  it('keeps nobody waiting when the host is away, limits calls, lies or says far too much, and says that there is more', async () => {
+  it('does not block when the host is away, limits calls, lies or says far too much, and says that there is more', async () => {
     for (const [status, body, incomplete] of [
       [500, {}, 'the provider did not answer as it should'],
       [429, {}, 'the provider limits our calls'],

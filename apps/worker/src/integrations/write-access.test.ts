@@ -91,7 +91,7 @@ describe('the question who may write', () => {
   };
   const state = async (): Promise<string> => (await owner.query('SELECT state FROM app.integration_connection')).rows[0].state;
 
-  it('is answered for a minute, then asked anew', async () => {
+  it('is answered for a minute, then read again', async () => {
     says(200, permission('write'));
     for (const [at, expected, calls] of [
       [0, 'write', 1],

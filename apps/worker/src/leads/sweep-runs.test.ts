@@ -24,7 +24,7 @@ describe('SweepRuns', () => {
     await database.close();
   });
 
-  it('names a sweep that nobody ever completed, and gives a process that just began the time that the sweep may take', async () => {
+  it('names a sweep never completed, and gives a process that just began the time that the sweep may take', async () => {
     await complete('usage');
     await expect(runs().expectRecent()).rejects.toThrow('no worker has completed the sweep usage for 10000 s');
     uptime = 59;

@@ -92,7 +92,7 @@ describe('what a conversation came to', { timeout: 120_000 }, () => {
   }
   const turn = (from: number, id: string, end: string): Array<{ readonly at: number }> => [message(from, id), state(from + 2, 'running'), state(from + 9, end)];
 
-  it('has its turns, failures, their cost and its start counted once, however often and by however many it is looked at', async () => {
+  it('has its turns, failures, their cost and its start counted once, however often and by however many workers it is read', async () => {
     const { id, message: first } = await harness.create();
     calls = [call(3, '0.25'), call(4, '0.5', 'failed')];
     await append(id, turn(0, first, 'error'));

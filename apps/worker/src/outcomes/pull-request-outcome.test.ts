@@ -219,7 +219,7 @@ describe('what became of a pull request', () => {
     expect(rows.length).toBe(2);
   });
 
-  it('takes no push of another conversation for a commit of a person', async () => {
+  it('takes no push of another conversation for a commit of a user', async () => {
     const { merge, id } = await opened();
     const second = await commit('More', { 'a.ts': '3\n' }, 'slipway/mend');
     await owner.query(
@@ -251,7 +251,7 @@ describe('what became of a pull request', () => {
     expect(await look(id, 30)).toMatchObject({ watched_days: 14, reverted_at: null, problem: null });
   });
 
-  it('hears the first review of a person, never our own', async () => {
+  it('counts the first review of a user, never our own', async () => {
     const { merge, id } = await opened();
     gitlab.approve(project, merge, bot);
     expect((await look(id)).first_review_at).toBeNull();

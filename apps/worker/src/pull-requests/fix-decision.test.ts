@@ -23,7 +23,7 @@ const automatic = { fixChecks: 'automatic', fixRounds: 2 } as const;
 const fix = (sha: string, more: object = {}) => ({ what: 'checks' as const, message: 'm1', automatic: true, by, at: '', sha, ...more });
 
 describe('failed checks', () => {
-  it('are fixed by itself only where the connection says so, once all have ended, on our own push, while the agent rests', () => {
+  it('are fixed by itself only where the connection says so, once all have ended, on our own push, while the agent is idle', () => {
     expect(fixDecision(row(), automatic, 'finished')).toEqual({ kind: 'ask' });
     expect(fixDecision(row(), { ...automatic, fixChecks: 'offered' }, 'finished')).toEqual({ kind: 'none' });
     const not: Partial<Row>[] = [
@@ -52,7 +52,7 @@ describe('failed checks', () => {
     expect(fixDecision(row({ fix: fix('a', { automatic: false }), wanted: published }), automatic, 'finished')).toEqual({ kind: 'none' });
   });
 
-  it('are never fixed by itself more often than allowed, whatever is looked at, pushed or asked for by people', () => {
+  it('are never fixed by itself more often than allowed, whatever is read, pushed or requested by users', () => {
     const step = fc.constantFrom('look', 'look', 'pushed', 'green', 'red', 'asked', 'unchanged');
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (steps, fixRounds) => {

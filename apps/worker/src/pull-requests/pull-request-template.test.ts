@@ -35,7 +35,7 @@ describe('the template of a repository', () => {
     expect(withTemplate(null, { said: 'x', checked: '', fixes: '' })).toBe('x');
   });
 
-  it('adversary: calls nobody, carries out no command of the host, and is as long as it may be', () => {
+  it('adversary: mentions no user, carries out no command of the host, and is as long as it may be', () => {
     const template = '## What\n/approve\n/label ~urgent\n@acme/owners ![x](https://evil.test/?a) <img src="https://evil.test">\nCloses #12';
     const body = withTemplate(template, parts);
     expect(body).not.toMatch(/^\s*\/[a-z]|@acme|!\[|<img|#12/m);
@@ -72,7 +72,7 @@ describe('the template of a repository', () => {
 describe('how a pull request was checked', () => {
   const run = (command: string, exitCode: number | null = 0): CommandRun => ({ command, exitCode });
 
-  it('is what the log has: each command that did more than look, with the exit code that it had last', () => {
+  it('is what the log has: each command that did more than read, with the exit code that it had last', () => {
     const commands = [
       run('ls -la && cat package.json | head'),
       run('npm test', 1),

@@ -37,7 +37,7 @@ describe('commits that a branch stands on', () => {
     expect(await standing(HOST, { w: ['x'] }, { head: 'w', base: 'm3', branch: 'x' })).toEqual(['m3', null, 'x']);
   });
 
-  it('adversary: a commit that was never merged, or that nobody has, is none of them, though the sandbox names it as its base', async () => {
+  it('adversary: a commit that was never merged, or an unknown one, is none of them, though the sandbox names it as its base', async () => {
     expect(await standing(HOST, { w: ['x'] }, { head: 'w', base: 'm3' })).toEqual(['m3', null, null]);
     expect(await standing(HOST, { w: ['x'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', null, null]);
     expect(await standing(HOST, { w: ['nobody'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', null, null]);

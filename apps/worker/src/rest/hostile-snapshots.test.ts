@@ -30,7 +30,7 @@ createServer((request, response) => {
 }).listen(0, '127.0.0.1', function () { console.log(this.address().port); });
 `;
 
-describe('hostile workspaces that are looked at', { timeout: 120_000 }, () => {
+describe('snapshots of hostile workspaces', { timeout: 120_000 }, () => {
   let database: TestDatabase;
   let pool: SqlPool;
   let child: ChildProcess;

@@ -41,7 +41,7 @@ describe('a conversation that is paused', () => {
     expect(await harness.jobs(id)).toEqual([]);
   });
 
-  it('does not say so while they are on their way, and looks again until they are there', async () => {
+  it('does not say so while they are on their way, and polls until they are there', async () => {
     const id = await paused({ state: 'saving' });
     expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is being saved.' });
     expect(await harness.jobs(id)).toEqual(['conversation-pause']);

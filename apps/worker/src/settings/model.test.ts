@@ -92,7 +92,7 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(harness.peers.keyRequests.length).toBe(keys);
   });
 
-  it('is given again when the last telling was not answered, also when it has become the one from before', async () => {
+  it('is given again when the last one was not acknowledged, also when it has become the one from before', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     await choose(id, 'gpt');

@@ -61,7 +61,7 @@ describe('the profile that a conversation names', () => {
     expect(await written(harness, id)).not.toContain('sk-ours');
   });
 
-  it('brings nobody’s key to a conversation that names a model of the gateway', async () => {
+  it('brings no key to a conversation that names a model of the gateway', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     expect(harness.peers.keyRequests.at(-1)).not.toHaveProperty('providers');
@@ -96,7 +96,7 @@ describe('the profile that a conversation names', () => {
     }
   });
 
-  it('whose key cannot be opened is asked of nobody, and the start is tried again', async () => {
+  it('whose key cannot be decrypted is not called, and the start is tried again', async () => {
     await keep(harness, 'moved', { model: 'openai/x', key: 'sk-moved-0123456789', baseUrl: 'https://one.example/v1' });
     await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET base_url = 'https://two.example/v1' WHERE name = 'moved'"));
     const { id } = await harness.create({ model: 'profile/moved' });
@@ -177,7 +177,7 @@ describe('the profile of a conversation, through the real gateway', () => {
   };
   const keysAt = (server: ModelServer): unknown[] => server.requests.map(({ headers }) => headers['authorization']);
 
-  it('each provider gets the key of the profile that names it, and nobody else’s', async () => {
+  it('each provider gets the key of the profile that names it, and no other', async () => {
     await keep(harness, 'first', { model: 'one', key: 'sk-first-0123456789', baseUrl: first.url });
     await keep(harness, 'second', { model: 'openai/two', key: 'sk-second-0123456789', baseUrl: second.url });
     for (const model of ['profile/first', 'profile/second', 'gpt-4o']) {

@@ -55,7 +55,7 @@ describe('secrets of a conversation', () => {
       await inOrg(harness.pool, ORG, (client) => client.query("SELECT detail FROM app.audit_entry WHERE action = 'secret.use' AND target = $1", [conversation]))
     ).rows.map(({ detail }) => detail);
 
-  it('are those whose receiver it is, the narrowest of two with one name, and nobody else’s', async () => {
+  it('are those whose receiver it is, the narrowest of two with one name, and no others', async () => {
     const repository = `${git.url}/app.git`;
     const key = repository.replace(/\.git$/, '');
     const { id } = await harness.create({ repository });

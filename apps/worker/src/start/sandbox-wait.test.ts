@@ -7,7 +7,7 @@ describe('the wait for a sandbox', () => {
   const waitSentence = (failure: SlipwayError, waitedMs: number) => sandboxWait(failure, waitedMs, false)?.sentence ?? null;
   const full = (extensions: Record<string, unknown>) => new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { extensions });
 
-  it('tells the place in the queue, roughly how long, and the words of the cluster', () => {
+  it('reports the position in the queue, an estimate, and the cluster's reason', () => {
     expect(waitSentence(full({ position: 1, estimateSeconds: 4 }), 0)).toBe('Next in the queue for a sandbox, a few seconds.');
     expect(waitSentence(full({ position: 7, estimateSeconds: 190, reason: '0/5 nodes are available: 5 Insufficient cpu.' }), 0)).toBe(
       'Number 7 in the queue for a sandbox, about 4 minutes. 0/5 nodes are available: 5 Insufficient cpu.',
@@ -15,7 +15,7 @@ describe('the wait for a sandbox', () => {
     expect(waitSentence(full({ position: 2, estimateSeconds: null }), 0)).toBe('Number 2 in the queue for a sandbox.');
   });
 
-  it('says what it was told when there is no place', () => {
+  it('passes on the reason without a position', () => {
     expect(waitSentence(full({}), 0)).toBe('No sandbox became free in time.');
     expect(waitSentence(new SlipwayError('sandbox.quota', 'The organization runs 10 sandboxes, which is its limit.'), 0)).toBe(
       'The organization runs 10 sandboxes, which is its limit.',

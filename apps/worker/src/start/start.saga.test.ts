@@ -78,7 +78,7 @@ describe('start saga', () => {
     expect(taken).toEqual([message, second]);
   });
 
-  it('a sandbox that ended with its workspace is replaced: the person reads why, the agent reads that its files are gone', async () => {
+  it('a sandbox that ended with its workspace is replaced: the user reads why, the agent reads that its files are gone', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     expect(harness.peers.sessions.get(id)?.sandbox?.conversation?.notice).toBeNull();
@@ -146,7 +146,7 @@ describe('start saga', () => {
     expect((await harness.row(id)).attempt).toBe(2);
   });
 
-  it('a run that a person resumes goes on, also when its sandbox has just died and its lease does not say so', async () => {
+  it('a run that a user resumes goes on, also when its sandbox has just died and its lease does not say so', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     await harness.execution(id, 'paused');
@@ -160,7 +160,7 @@ describe('start saga', () => {
     expect(harness.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: true });
   });
 
-  it('a full pool is waited for, with its reason on the running step, until nobody wants the sandbox', async () => {
+  it('a full pool is waited for, with its reason on the running step, until the sandbox is not wanted any more', async () => {
     const { id } = await harness.create();
     harness.peers.refuseStart = { status: 409, code: 'sandbox.quota', detail: 'The organization runs 10 of 10 sandboxes.' };
     await harness.start(id);
@@ -175,7 +175,7 @@ describe('start saga', () => {
     expect((await harness.row(id)).attempt).toBe(1);
   });
 
-  it('a failed start says why, gives its sandbox back, and begins again only when somebody asks', async () => {
+  it('a failed start says why, releases its sandbox, and starts again only on request', async () => {
     const { id, message } = await harness.create({ repository: 'http://127.0.0.1:1/none.git' });
     for (let round = 0; round < 10; round += 1) await harness.start(id);
     const row = await harness.row(id);
@@ -193,7 +193,7 @@ describe('start saga', () => {
     expect(harness.peers.messagesOf(id)).not.toContain(message);
   });
 
-  it('ends at once when the conversation shall rest, in the middle of a step', async () => {
+  it('ends at once when the conversation is paused, in the middle of a step', async () => {
     const { id } = await harness.create();
     harness.peers.onRequest = async (request, moment) => {
       if (request.includes('bash') && moment === 'before')
@@ -209,7 +209,7 @@ describe('start saga', () => {
     expect(await harness.jobs(id)).toEqual([]);
   });
 
-  it('rests with its changes kept, and comes back with the same workspace', async () => {
+  it('is paused with its changes stored, and comes back with the same workspace', async () => {
     const { id, message } = await harness.create();
     await harness.start(id);
     const before = await harness.row(id);

@@ -59,7 +59,7 @@ describe('workspace of a repository', () => {
     expect(harness.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
   });
 
-  it('has the newest part of the history, and gets the rest and other branches when it is asked for', async () => {
+  it('has the newest part of the history, and gets the older part and other branches on request', async () => {
     const bare = path.join(directory, 'plain.git');
     const made = path.join(directory, 'long');
     const run = (cwd: string, ...args: string[]): string =>
@@ -78,7 +78,7 @@ describe('workspace of a repository', () => {
     expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'rev-parse', 'origin/other')]).toEqual(['61', commit]);
   });
 
-  it('is set up once, with its hook installed and its skills told to the agent within their bound', async () => {
+  it('is set up once, with its hook installed and its skills given to the agent within their bound', async () => {
     const { id } = await harness.create({ repository: `${git.url}/rich.git` });
     await harness.start(id);
     const row = await harness.row(id);
@@ -202,7 +202,7 @@ describe('workspace of a repository', () => {
     expect(step?.detail).toMatch(/status 7[\s\S]*working[\s\S]*broken/);
   });
 
-  it('whose setup script failed is cloned anew by the next start, and never again once an agent has had it', async () => {
+  it('whose setup script failed is cloned again by the next start, and never again once an agent has had it', async () => {
     await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'exit 7\n' });
     const { id } = await harness.create({ repository: `${git.url}/corrected.git` });
     await harness.start(id);

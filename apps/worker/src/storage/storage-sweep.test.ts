@@ -48,7 +48,7 @@ describe('storage', () => {
   const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
   const settleAgain = (): Promise<unknown> => owner.query(`UPDATE app.org_storage SET counted_at = now() - interval '1 hour'`);
 
-  it('counts rows of before there were counts, corrects what somebody changed by hand, and finds nothing the second time', async () => {
+  it('counts rows of before there were counts, corrects manual changes, and finds nothing the second time', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     await owner.query('UPDATE app.conversation SET log_bytes = 7, granted_bytes = 0 WHERE id = $1', [id]);
@@ -81,7 +81,7 @@ describe('storage', () => {
     await owner.query('UPDATE app.org_storage SET limit_bytes = NULL WHERE org_id = $1', [ORG]);
   });
 
-  it('is told to Prometheus in sums and counts, with no series of an organization', async () => {
+  it('is exported to Prometheus in sums and counts, with no series of an organization', async () => {
     await owner.query('UPDATE app.org_storage SET limit_bytes = used_bytes WHERE org_id = $1', [ORG]);
     expect(await value('storage_full_organizations')).toBe(1);
     expect(await value('storage_fullest_ratio')).toBe(1);

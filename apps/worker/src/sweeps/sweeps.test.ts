@@ -28,7 +28,7 @@ describe('sweeps', () => {
     await harness.close();
   });
 
-  it('let a sandbox rest that nobody used for the idle time, and not one with a message waiting', async () => {
+  it('pause a sandbox unused for the idle time, and not one with a message waiting', async () => {
     const idle = await harness.create();
     const waited = await harness.create();
     const fresh = await harness.create();
@@ -45,7 +45,7 @@ describe('sweeps', () => {
     expect((await harness.row(idle.id)).sandboxStatus).toBe('PAUSED');
   });
 
-  it('leave a sandbox alone in which a person works without a word to the agent', async () => {
+  it('leave a sandbox alone in which a user works without a message to the agent', async () => {
     const [typing, left] = [await harness.create(), await harness.create()];
     for (const [{ id }, seconds] of [
       [typing, 5],
@@ -63,7 +63,7 @@ describe('sweeps', () => {
     expect(await Promise.all([typing, left].map(async ({ id }) => (await harness.row(id)).desired))).toEqual(['run', 'rest']);
   });
 
-  it('leave a sandbox alone in whose VS Code or on whose ports somebody worked within the idle time and the minute that a note holds back', async () => {
+  it('leave a sandbox alone in whose VS Code or on whose ports a user worked within the idle time and the minute that a note holds back', async () => {
     const [used, noted, longAgo, never] = await Promise.all([harness.create(), harness.create(), harness.create(), harness.create()]);
     for (const { id } of [used, noted, longAgo, never]) {
       await harness.start(id);
@@ -127,7 +127,7 @@ describe('sweeps', () => {
     await second.close();
   });
 
-  it('find a conversation whose lease is over, and none that rests or has failed', async () => {
+  it('find a conversation whose lease is over, and none that is paused or has failed', async () => {
     const [lost, rests] = [await harness.create(), await harness.create()];
     for (const { id } of [lost, rests]) {
       await harness.start(id);
@@ -139,7 +139,7 @@ describe('sweeps', () => {
     expect(found).not.toContain(rests.id);
   });
 
-  it('what is wanted and not done is told to Prometheus: outbox jobs and their age by queue, starts by state, leases that are over', async () => {
+  it('pending work is exported to Prometheus: outbox jobs and their age by queue, starts by state, leases that are over', async () => {
     const metrics = new Registry();
     // No lease of the conversations above ends meanwhile.
     await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.conversation SET lease_until = now() + interval '1 hour' WHERE lease_until > now()"));

@@ -92,7 +92,7 @@ describe('counting what is spent', () => {
     return id;
   };
 
-  it('adds each call once to its day, person, repository and model, whatever is repeated, by as many workers as there are', async () => {
+  it('adds each call once to its day, user, repository and model, whatever is repeated, by as many workers as there are', async () => {
     const org = await fresh();
     const [known, none, foreign] = [
       await conversation(org, 'https://git.test/a'),
@@ -171,7 +171,7 @@ describe('counting what is spent', () => {
     );
   });
 
-  it('tells the gateway whom to refuse and why, again until it has heard it, and when the limit is raised', async () => {
+  it('sends the gateway whom to refuse and why, again until acknowledged, and when the limit is raised', async () => {
     const org = await fresh();
     await owner.query(`INSERT INTO app.budget (org_id, member_limit_usd) VALUES ($1, 5)`, [org]);
     ledger.rows.push(row(org, { conversation: await conversation(org, null), cost: '4.9999' }));
@@ -195,7 +195,7 @@ describe('counting what is spent', () => {
     expect(ledger.told.get(org)).toEqual([]);
   });
 
-  it('tells the gateway what may be spent after each change of it, again until it has heard it, and before it counts anything', async () => {
+  it('sends the gateway limits after each change, again until acknowledged, and before it counts anything', async () => {
     const org = await fresh();
     await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd, reset_day) VALUES ($1, 100, 12.5, 7)`, [org]);
     await owner.query(`INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, 'usr_a', 3, 'x'), ($1, 'usr_b', NULL, 'x')`, [org]);
@@ -227,7 +227,7 @@ describe('counting what is spent', () => {
     expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: false });
   });
 
-  it('tells the gateway whose prompts are kept, all at once, again until it has heard it, and after each change', async () => {
+  it('sends the gateway the prompt policies, all at once, again until acknowledged, and after each change', async () => {
     const org = await fresh();
     const one = sweep();
     const round = async (): Promise<void> => {

@@ -56,7 +56,7 @@ describe('asking before acting', () => {
     log.events.push(statusUpdate(by, 'idle'));
   };
 
-  it('carries out nothing of an answer before the person says yes, then all of it, in order', async () => {
+  it('carries out nothing of an answer before the user approves, then all of it, in order', async () => {
     const { log, ports, executed } = harness([{ toolCalls: [run('one'), run('two')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     expect(await runAgent(ports, settings, control())).toBe('waiting');
@@ -75,7 +75,7 @@ describe('asking before acting', () => {
     expect([executed, pendingActions(log.events).length]).toEqual([[], 2]);
   });
 
-  it('tells the model why a call was rejected, and it goes on from there', async () => {
+  it('gives the model the reason why a call was rejected, and it goes on from there', async () => {
     const { log, ports, executed } = harness([{ toolCalls: [run('rm -rf build')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     await runAgent(ports, settings, control());
@@ -86,7 +86,7 @@ describe('asking before acting', () => {
     expect(messagesOf(log.events).filter(({ role }) => role === 'tool').length).toBeGreaterThan(0);
   });
 
-  it('asks for what is risky, says why in the log, and lets the rest through', async () => {
+  it('asks for what is risky, says why in the log, and lets the others through', async () => {
     const { log, ports, executed } = harness([{ toolCalls: [run('ls')] }, { toolCalls: [run('git push --force')] }]);
     const confirmation: ConfirmationSettings = {
       policy: { kind: 'ConfirmRisky', threshold: 'HIGH', confirm_unknown: false },

@@ -45,7 +45,7 @@ describe('a hook of type agent', () => {
     };
   }
 
-  it('looks at files, and its no refuses the call with its reason; nothing of its steps is in the context of the agent', async () => {
+  it('reads files, and its no refuses the call with its reason; nothing of its steps is in the context of the agent', async () => {
     const { run, log, executed, events, judged, commands, ports } = harness(
       [terminal('git push --force'), finish()],
       (request) =>

@@ -19,7 +19,7 @@ describe('what the rules say of an action of the browser', () => {
     expect([types('<secret>PASSWORD</secret>\n'), types('<secret:PASSWORD>'), types('the secret of PASSWORD')]).toEqual(['MEDIUM', 'MEDIUM', 'UNKNOWN']);
   });
 
-  it('call it HIGH to send what looks like a secret, in an address or a field', () => {
+  it('call it HIGH to send what resembles a secret, in an address or a field', () => {
     const secrets = [`ghp_${'a1'.repeat(18)}`, 'AKIAIOSFODNN7EXAMPLE', '-----BEGIN OPENSSH PRIVATE KEY-----', `sk-${'x'.repeat(30)}`];
     for (const secret of secrets) {
       expect([secret, opens(`https://x.test/?q=${encodeURIComponent(secret)}`), types(`key: ${secret}`)]).toEqual([secret, 'HIGH', 'HIGH']);

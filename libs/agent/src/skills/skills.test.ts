@@ -137,7 +137,7 @@ describe('a skill of files', () => {
   ].filter((skill) => skill !== null);
   const brought = (action: object, events: readonly ConversationEvent[] = []) => broughtByFiles(action as AgentAction, '/w/project/', rules, events);
 
-  it('comes with the answer when the agent looks at or changes a file that it names, and not with others', () => {
+  it('comes with the answer when the agent reads or changes a file that it names, and not with others', () => {
     expect(rules.map(({ shown }) => shown)).toEqual(['hidden', 'hidden']);
     expect(brought({ kind: 'FileEditorAction', command: 'view', path: '/w/project/db/new/one.sql' })).toMatchObject({
       activated_skills: ['sql'],

@@ -94,7 +94,7 @@ describe('sub-agents with names', () => {
     for (const session of sessions) expect(session).toMatch(/^agent-[A-Za-z0-9_-]{1,34}$/);
   });
 
-  it('keep what they know for their next task, and begin anew when they are spawned again', async () => {
+  it('keep what they know for their next task, and start empty when they are spawned again', async () => {
     const { run, requests, text } = harness(
       [
         spawn(['scout']),
@@ -110,7 +110,7 @@ describe('sub-agents with names', () => {
     expect(text(3)).toContain('begins anew');
   });
 
-  it('are known to whoever reads the log: another life of the sandbox gives them tasks without spawning, and what was broken off has an answer', async () => {
+  it('are known from the log: a new sandbox gives them tasks without spawning, and what was broken off has an answer', async () => {
     const { ports, log, stop } = harness([spawn(['scout']), delegate({ scout: 'look' })], (request) =>
       answersIn(request) === 0 ? call('terminal', { command: 'ls' }) : { fault: 'hang' },
     );
@@ -128,7 +128,7 @@ describe('sub-agents with names', () => {
     expect(unansweredActions(eventsOfTask(log.events, known?.taskId ?? ''))).toEqual([]);
   });
 
-  it('that fail are told of in words, and keep no other from its work', async () => {
+  it('that fail are reported as text, and do not stop the others', async () => {
     const failing = new Set(['model', 'steps']);
     const { ports, run, results, text } = harness(
       [spawn(['model', 'steps', 'good'], { agent_types: ['', 'general-purpose'] }), delegate({ model: 'm', steps: 's', good: 'g' })],

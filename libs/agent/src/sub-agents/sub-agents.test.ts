@@ -121,7 +121,7 @@ describe('a sub-agent', () => {
     expect(log.outline.slice(-5)).toEqual(['sub_agent', 'sub_agent', 'AgentErrorEvent', 'InterruptEvent', 'execution_status=paused']);
   });
 
-  it('is refused what would need a person, and goes on without it', async () => {
+  it('is refused what would need a user, and goes on without it', async () => {
     const { log, ports, control, results, requests } = harness([{ toolCalls: [task('clean up')] }], (_request, number) =>
       number === 1 ? terminal('rm -rf /w') : finish('It needs a person.'),
     );
@@ -135,7 +135,7 @@ describe('a sub-agent', () => {
     expect(JSON.stringify(log.events)).not.toContain('SECRET OF THE SUB-AGENT');
   });
 
-  it('that only looks works beside others of its kind', async () => {
+  it('that only reads works beside others of its kind', async () => {
     let most = 0;
     let now = 0;
     const gate = Promise.withResolvers<void>();

@@ -53,7 +53,7 @@ describe('flags', { timeout: 120_000 }, () => {
   const valuesOf = async (flags: Flags, users: number): Promise<string[]> =>
     Promise.all(Array.from({ length: users }, async (_, index) => (await flags.valuesFor(`usr_${index}`, 'org'))['example-tasks']));
 
-  it('have their default before there is a provider, and where it has no such flag or a value that nobody knows', async () => {
+  it('have their default before there is a provider, and where it has no such flag or an unknown value', async () => {
     domains += 1;
     const flags = new Flags(`test ${domains}`, undefined);
     expect(await flags.valuesFor('usr', 'org')).toEqual({ 'example-tasks': 'buttons' });

@@ -16,7 +16,7 @@ const CLAIMS: EgressClaims = {
 const credentials = new EgressCredentials('a-secret-of-at-least-32-characters');
 
 describe('the credential of a sandbox at egress-proxy', () => {
-  it('tells the proxy whose sandbox calls, and is the same for the same claims in whatever order', () => {
+  it('identifies the sandbox to the proxy, and is the same for the same claims in whatever order', () => {
     const signed = credentials.sign(CLAIMS);
     expect(credentials.verify(signed, NOW)).toEqual(CLAIMS);
     const { exp, ...others } = CLAIMS;

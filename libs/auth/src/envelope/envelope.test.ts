@@ -150,7 +150,7 @@ describe('values under the data key of an organization', () => {
     );
   });
 
-  it('a data key that a value is under is not deleted, not even by who forgets to look', async () => {
+  it('a data key that a value is under is not deleted, not even without a check before', async () => {
     const envelope = new Envelope(pool, new SecretBox(KEYS[0] as string), clock);
     await write(envelope, 'org_keep', 0, 'kept');
     await expect(inOrg(pool, 'org_keep', (client) => client.query('DELETE FROM app.org_data_key'))).rejects.toThrow(/foreign key/);

@@ -54,7 +54,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       return (await submitForm(browser, page, {})).url;
     }
 
-    it('signs a person in by code and PKCE, and says who it is and in which session of the issuer', async () => {
+    it('signs a user in by code and PKCE, and says who it is and in which session of the issuer', async () => {
       const browser = new CookieClient();
       const first = await signedIn(browser);
       const { authenticatedAt, ...identity } = first.identity;
@@ -111,7 +111,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       expect(await issuer.refresh(tokens)).toMatchObject({ accessSeconds: expect.any(Number) });
     });
 
-    it('leads the browser to the end of its session, which refuses further renewal and is told by a logout token', async () => {
+    it('leads the browser to the end of its session, which refuses further renewal and reported by a logout token', async () => {
       const browser = new CookieClient();
       const { identity, tokens } = await signedIn(browser);
       const stays = await signedIn();
@@ -159,7 +159,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       }
     });
 
-    it('has no stored provider token for a person with a password of its own', async () => {
+    it('has no stored provider token for a user with a password of its own', async () => {
       const { tokens } = await signedIn();
       expect(await issuer.providerToken(tokens.accessToken, 'github')).toBeNull();
       expect(await issuer.providerToken(tokens.accessToken, '../../admin')).toBeNull();

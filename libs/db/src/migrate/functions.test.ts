@@ -55,7 +55,7 @@ describe('functions in files', () => {
     expect(await greeting()).toBe('good morning');
   });
 
-  it('are made anew when a migration has dropped them', async () => {
+  it('are made again when a migration has dropped them', async () => {
     await database.query('DROP FUNCTION app.greet()');
     const again = await database.version('dropped', withFunction('greet', 2, "SELECT 'good morning'"));
     expect((await database.migrate(again)).functions).toEqual(['app/functions/greet']);

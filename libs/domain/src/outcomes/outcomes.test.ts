@@ -131,7 +131,7 @@ describe('what people change after a push and after a merge', () => {
     expect(firstEdit([at(5, 14.1), at(2, 1), at(1, 0.1), at(6, -1)], of)).toBeNull();
   });
 
-  it('is looked for on day 1, 7 and 14, and never again', () => {
+  it('is read on day 1, 7 and 14, and never again', () => {
     const days = (watched: number): number | null => {
       const next = nextWatch(MERGED, watched);
       return next === null ? null : (next.getTime() - MERGED.getTime()) / DAY_MS;

@@ -188,7 +188,7 @@ describe('the trace of any log', () => {
     );
   });
 
-  it('is the same in any pieces, when events come twice, and after a look in between', () => {
+  it('is the same in any pieces, when events come twice, and after a read in between', () => {
     fc.assert(
       fc.property(anyLog, anyInput, fc.nat(60), (events, input, at) => {
         const whole = trace(events, input);
@@ -211,7 +211,7 @@ describe('the trace of any log', () => {
     );
   });
 
-  it('holds no more spans than its limit, and says where the rest begins', () => {
+  it('holds no more spans than its limit, and says where it was cut', () => {
     fc.assert(
       fc.property(anyLog, fc.integer({ min: 1, max: 10 }), (events, limit) => {
         const collector = collect(events, limit);

@@ -63,7 +63,7 @@ describe('the trace of a log', () => {
     expect(outline(trace(events, { calls })).slice(2)).toEqual(['    chat demo 700', '    chat demo 10 model.aborted']);
   });
 
-  it('tells the wait for a person from the work of the tool', () => {
+  it('separates the wait for a user from the work of the tool', () => {
     const events = log(
       message('a'),
       status('running'),

@@ -12,7 +12,7 @@ describe('what an agent says in a thread', () => {
     expect(seen('Added the total.\n\n- `total.js`\n- a test')).toBe('> Added the total.\n>\n> - `total.js`\n> - a test');
   });
 
-  it('adversary: an agent that was talked into it calls nobody, commands no bot and loads nothing', () => {
+  it('adversary: an agent that was talked into it mentions no user, commands no bot and loads nothing', () => {
     for (const text of [
       '@ada look',
       'cc @acme/admins',

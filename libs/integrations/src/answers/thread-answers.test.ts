@@ -146,7 +146,7 @@ for (const row of ROWS) {
       expect(vendor.messages.map(({ shown }) => shown.includes('Done.'))).toEqual([true]);
     });
 
-    it('adversary: an agent that was talked into it mentions nobody, and makes no link or markup', async () => {
+    it('adversary: an agent that was talked into it mentions no user, and makes no link or markup', async () => {
       const said = '<!channel> @ada [~ada] <@U1> <https://evil.test|safe> {noformat}\n[~accountid:1]\n/close\n![x](https://evil.test/?q=1)';
       await calls.post(row.place, answer('Done.', said));
       const [message] = vendor.messages;

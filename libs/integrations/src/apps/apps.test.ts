@@ -68,7 +68,7 @@ describe('GitHub Apps', { timeout: 60_000 }, () => {
     await expect(githubApp.register(api(null), 'no-such-code')).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('proves the app by a JWT that GitHub takes, whose clock may differ by a minute', async () => {
+  it('authenticates the app by a JWT that GitHub takes, whose clock may differ by a minute', async () => {
     const claims = JSON.parse(Buffer.from(appJwt(app, new Date(now)).split('.')[1] ?? '', 'base64url').toString());
     const at = Math.floor(now / 1000);
     expect(claims).toEqual({ iat: at - 60, exp: at + 540, iss: app.clientId });

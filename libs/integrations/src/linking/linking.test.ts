@@ -77,7 +77,7 @@ describe('linking an account', () => {
     await expect(redeem('slack', 'https://slack.com', 'T1')).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('adversary: somebody of another Slack workspace is nobody here, and their token is ended', async () => {
+  it('adversary: a user of another Slack workspace is unknown here, and their token is ended', async () => {
     const person = { ok: true, 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T-evil', name: 'mia' };
     answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, person] };
     await expect(redeem('slack', 'https://slack.com', 'T1')).rejects.toMatchObject({ kind: 'forbidden' });

@@ -96,7 +96,7 @@ describe('text that a reader of the page does not see', () => {
     );
   });
 
-  it('is looked for in time that grows with the text alone', () => {
+  it('is searched in time that grows with the text alone', () => {
     for (const each of ['<!-', '<', '![', '](', '[a]: ', '<a ', '"', '\n[', '\u200b', '<template', '](a "', '\n[a]:\n']) {
       const cpu = process.cpuUsage();
       shownText(each.repeat(Math.ceil(60_000 / each.length)));
@@ -168,7 +168,7 @@ describe('a prompt', () => {
     expect(make([said('z'.repeat(50_000))]).text).toContain('[cut: 10000 more characters]');
   });
 
-  it('needs a fence that nobody can guess', () => {
+  it('needs a fence that cannot be guessed', () => {
     expect(() => promptOf({ instruction: said('x'), subject: null, thread: [], fence: 'fence', outsiders: false })).toThrow('random');
   });
 });

@@ -236,13 +236,13 @@ describe('an intent', () => {
     for (const [provider, one, other] of twice) expect(intentOf(provider, one).semanticKey).toBe(intentOf(provider, other).semanticKey);
   });
 
-  it('says that somebody of another Slack workspace is foreign', () => {
+  it('says that a user of another Slack workspace is foreign', () => {
     expect(intentOf('slack', slackMessage({ text: '<@999> go', user_team: 'T2' })).actor.foreign).toBe(true);
     expect(intentOf('slack', slackMessage({ text: '<@999> go' })).actor.foreign).toBe(undefined);
     expect(intentOf('slack', slackPressed({ user: { id: 'U7', team_id: 'T2' } })).actor.foreign).toBe(true);
   });
 
-  it('says that what is not open to everybody is confidential', () => {
+  it('says that what is not public is confidential', () => {
     const confidential = (provider: keyof typeof ROWS, body: Json) => intentOf(provider, body, { confidential: true }).thread.confidential;
     expect(confidential('gitlab', gitlabNote('@slipway go', { internal: true }))).toBe(true);
     expect(confidential('gitlab', gitlabNote('@slipway go'))).toBe(false);

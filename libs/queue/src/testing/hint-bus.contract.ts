@@ -79,7 +79,7 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       ).toBe(text);
     });
 
-    it('stops telling a listener that has left', async () => {
+    it('stops calling a listener that has left', async () => {
       const heard: Hint[] = [];
       const leave = b.subscribe((hint) => void heard.push(hint));
       leave();
@@ -87,7 +87,7 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       expect(heard).toEqual([]);
     });
 
-    it('hears again after every connection was cut, and has listeners look at what they missed', async () => {
+    it('receives again after every connection was cut, and has listeners read what they missed', async () => {
       let missed = 0;
       const leave = b.subscribe(
         () => {},

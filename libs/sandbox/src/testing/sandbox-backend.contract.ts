@@ -56,7 +56,7 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
       expect(await backend.observe(sandbox.name, signal)).toMatchObject({ uid: sandbox.uid, address: sandbox.address });
     });
 
-    it('accepts one claim in the life of a sandbox, and that one again', async () => {
+    it('accepts one claim in the lifetime of a sandbox, and that one again', async () => {
       const sandbox = await running();
       const activate = async (claim: string, key: KeyObject = keys.privateKey) => {
         const body = JSON.stringify({ session_api_keys: ['k'.repeat(32)], env: {} });

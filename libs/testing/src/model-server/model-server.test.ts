@@ -56,7 +56,7 @@ describe('the scripted model server', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('misbehaves as it is told to', async () => {
+  it('misbehaves on request', async () => {
     expect((await outcome({ fault: 'status', status: 429, retryAfterSeconds: 1 }, true))[0]).toBe(429);
     expect((await outcome({ fault: 'hang' }, true))[1]).toBe('TimeoutError');
     expect((await outcome({ fault: 'hang-mid-stream' }, true))[1]).toBe('TimeoutError');

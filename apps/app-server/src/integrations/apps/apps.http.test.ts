@@ -150,7 +150,7 @@ describe('GitHub Apps of organizations', { timeout: 180_000 }, () => {
     expect(rows.map(({ action }) => action)).toEqual(['integration.register-app', 'integration.install-app']);
   });
 
-  it('adversary: an installation id that the browser made up, or of somebody else, is bound by nobody', async () => {
+  it('adversary: an installation id that the browser made up, or of another user, cannot be bound', async () => {
     const id = await register(olga);
     const theirs = account();
     // It is there, of this very app, and MALLORY knows its number.
@@ -284,7 +284,7 @@ describe('GitHub Apps of organizations', { timeout: 180_000 }, () => {
     expect((await connectionOf(olga, id)).app).toMatchObject({ state: 'installed', account: { login: on.login }, repositories: 1 });
   });
 
-  it('show which permissions are missing and how many repositories there are, asked anew', async () => {
+  it('show which permissions are missing and how many repositories there are, from a new request', async () => {
     const id = await register(olga);
     const { installation, on } = await install(olga, id);
     installation.permissions = { ...installation.permissions, contents: 'read' };

@@ -257,7 +257,7 @@ describe('intake of deliveries', () => {
     expect((await rows(id)).map((row) => row.delivery_id)).toEqual(['form', 'invalid', 'bom', 'none', expect.stringMatching(/^sha256:[0-9a-f]{64}$/)]);
   });
 
-  it('finds the tenant of the platform’s app by the account in the signed body, and answers 200 to one that nobody has claimed', async () => {
+  it('finds the tenant of the platform’s app by the account in the signed body, and answers 200 to an unclaimed one', async () => {
     const url = `${app.url}/api/integration/example/events`;
     const mine = await connected();
     const theirs = await connected({}, await app.person('Vera'));

@@ -129,7 +129,7 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
     }
   });
 
-  it('shows client id and callback address to admins, the secret to nobody', async () => {
+  it('shows client id and callback address to admins, the secret never', async () => {
     const client = await enterClient(connectionId);
     expect(client).toEqual({
       ...{ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}/${connectionId}`, setAt: expect.any(String) },
@@ -253,7 +253,7 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
         for (const { id } of (await list(person)).data) expect((await app.http(person, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
     });
 
-    it('who is admin elsewhere and runs a host of the same name proves nothing here', async () => {
+    it('who is admin elsewhere and runs a host of the same name has no rights here', async () => {
       const eve = await app.person('Eve');
       const theirs = await connect('gitea', eve);
       await enterClient(theirs, eve);

@@ -85,7 +85,7 @@ describe('repositories of connections', { timeout: 180_000 }, () => {
       }
   });
 
-  it('are looked through up to 1,000, and one beyond is found by a part of its name and by its whole name', async () => {
+  it('are searched up to 1,000, and one beyond is found by a part of its name and by its whole name', async () => {
     const here = await world();
     has(
       hosts[0],
@@ -125,7 +125,7 @@ describe('repositories of connections', { timeout: 180_000 }, () => {
     expect(hosts[0].requests.filter((path) => path.endsWith('/search'))).toHaveLength(1);
   });
 
-  it('adversary: the right of another account of the same login, and of nobody, shows nothing', async () => {
+  it('adversary: the right of another account of the same login, and without an account, shows nothing', async () => {
     const here = await world();
     has(hosts[0], ['acme/other', 'acme/none', 'acme/odd']);
     hosts[0].rights.set('acme/other', { id: 8, permission: 'admin' });

@@ -92,7 +92,7 @@ describe('suggested tasks', { timeout: 180_000 }, () => {
     expect(data[1]?.prompt).not.toContain('obey');
   });
 
-  it('are asked for once a minute by a person, and never for who has linked no account', async () => {
+  it('are asked for once a minute by a user, and never for who has linked no account', async () => {
     busy(hosts[0]);
     const person = await world();
     await list(person);
@@ -111,7 +111,7 @@ describe('suggested tasks', { timeout: 180_000 }, () => {
     expect(connections.map(({ state }) => state).sort()).toEqual(['listed', 'unavailable']);
   });
 
-  it('cost a bounded number of requests, and say that not everything was looked at', async () => {
+  it('cost a bounded number of requests, and say that the result is incomplete', async () => {
     hosts[0].repositories = Array.from({ length: 200 }, (_, index) => `acme/r-${index}`);
     for (const name of hosts[0].repositories) hosts[0].rights.set(name, { id: 7, permission: 'write' });
     const { connections } = await list(await world());

@@ -135,7 +135,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     return asked;
   };
 
-  it('whoever asks for whatever: what is not theirs is answered as what does not exist, and nothing of it is told', async () => {
+  it('answers every foreign resource as not found, to every caller, and reveals nothing of it', async () => {
     expect(await proof()).toBeGreaterThan(3_000);
   });
 
@@ -149,7 +149,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     expect(rows[0]).toEqual({ keys: 1, secrets: 3, members: 5, invitations: 1, alive: 1, strangers: 0 });
   });
 
-  it('what an id in a body or a query names is looked for in the own organization only', async () => {
+  it('what an id in a body or a query names is searched in the own organization only', async () => {
     const owner = members[0] as Caller;
     const root = `/api/v1/orgs/${mine.id}`;
     const theirUser = theirs.members[2]?.userId ?? '';
@@ -184,7 +184,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     }
   });
 
-  it('operations about oneself answer nobody who is not signed in, and nobody else’s session or token', async () => {
+  it("operations on one's own account refuse unauthenticated callers, and reach no other session or token", async () => {
     const owner = members[0] as Caller;
     const [stranger] = strangers as [Caller];
     const { json } = await stranger.ask('GET', '/api/v1/me/sessions');
@@ -210,7 +210,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     expect((await stranger.ask('GET', '/api/v1/me')).status).toBe(200);
   });
 
-  it('over a socket a foreign conversation is as one that does not exist, and its events reach nobody', async () => {
+  it('over a socket a foreign conversation is as one that does not exist, and its events reach no one', async () => {
     const told: string[] = [];
     const sockets: Socket[] = [];
     const connect = async (caller: Caller): Promise<Socket> => {

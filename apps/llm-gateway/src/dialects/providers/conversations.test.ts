@@ -92,7 +92,7 @@ describe('a conversation with calls of tools', () => {
     }
   });
 
-  it('that is nested deeper than can be said is said without what nobody reads, or refused as the fault of its caller', () => {
+  it('that is nested deeper than can be said loses unread levels, or refused as the fault of its caller', () => {
     const deep = `{"a":${'['.repeat(50_000)}1${']'.repeat(50_000)}}`;
     const outcomes = CALLERS.flatMap((caller) =>
       KINDS.map((kind) => {

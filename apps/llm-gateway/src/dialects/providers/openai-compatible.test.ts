@@ -113,7 +113,7 @@ describe('a server that is OpenAI-compatible in its own way', () => {
     });
   }
 
-  it('is Azure, that tells what its filters found before and beside every piece, and ends where they strike', () => {
+  it('is Azure, that reports what its filters found before and beside every piece, and ends where they strike', () => {
     const start = { kind: 'start', id: 'chatcmpl-CfG1nRk0', model: 'gpt-4.1-2025-04-14', created: 1_763_800_000 };
     expect(joined(eventsOf(new ChatAnswerReader(), golden('azure/filters-midway.sse')))).toEqual([
       start,

@@ -37,7 +37,7 @@ describe('a refusal in plain words', () => {
     expect(refusal('gemini', 400, JSON.stringify(long))).toMatchObject({ status: 400, error: { code: 'context_length_exceeded' } });
   });
 
-  it('of Bedrock has the status of its exception, and tells a context that is too long from a model that is not there', () => {
+  it('of Bedrock has the status of its exception, and distinguishes a context that is too long from a model that is not there', () => {
     const of = (name: string, status: number, message = 'x'): unknown =>
       refusal('bedrock', status, JSON.stringify({ message }), { 'x-amzn-errortype': `${name}:http://internal.amazon.com/` });
     expect(of('ThrottlingException', 429)).toMatchObject({ status: 429, error: { message: 'x', type: 'ThrottlingException' } });

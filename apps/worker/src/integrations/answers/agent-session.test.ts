@@ -110,7 +110,7 @@ describe('an agent session of Linear', () => {
     expect(session).toBeTruthy();
   });
 
-  it('is told what the agent does, in numbers alone, and ends with a response', async () => {
+  it('shows what the agent does, in numbers alone, and ends with a response', async () => {
     const { id } = await began();
     await world.becomes(id, 'running');
     for (const command of ['cat /run/secrets/key', 'npm test']) await world.does(id, { kind: 'TerminalAction', command });
@@ -145,7 +145,7 @@ describe('an agent session of Linear', () => {
     }
   });
 
-  it('asks for approval, stops when it is told to, and says how far it was', async () => {
+  it('asks for approval, stops on request, and says how far it was', async () => {
     const { session, id } = await began();
     await world.does(id, { kind: 'TerminalAction', command: 'npm test' });
     await world.becomes(id, 'waiting_for_confirmation');
@@ -159,7 +159,7 @@ describe('an agent session of Linear', () => {
     expect(world.shown().at(-1)).toMatch(/^response: Slipway was stopped\. A message here goes on\. Done so far: 1 command\./);
   });
 
-  it('of somebody who is not linked asks them to link, and one that cannot be acted on is answered all the same', async () => {
+  it('of an unlinked user asks them to link, and one that cannot be acted on is answered all the same', async () => {
     const session = fresh();
     expect((await world.take(created(session, { id: 'eve', name: 'Eve' }))).outcome).toBe('refused actor-not-linked');
     await world.runNotices();

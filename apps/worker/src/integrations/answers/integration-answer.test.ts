@@ -39,7 +39,7 @@ describe('what a thread shows', () => {
     expect(await world.wanted(talk.id)).toBe(0);
   });
 
-  it('changes at most once in 15 s while the agent works, and at once when a person is needed', async () => {
+  it('changes at most once in 15 s while the agent works, and at once when a user is needed', async () => {
     const talk = await world.begin();
     expect(await world.run(talk.id)).toBe(null);
     await world.becomes(talk.id, 'running');
@@ -221,7 +221,7 @@ describe('what a thread shows', () => {
     expect(world.shownOn(talk)).toHaveLength(1);
   });
 
-  it('calls nobody with a token that is refused, until there is another', async () => {
+  it('makes no call with a token that is refused, until there is another', async () => {
     const talk = await world.begin(null);
     world.forge.fates = [{ status: 401 }];
     await world.run(talk.id);
@@ -236,7 +236,7 @@ describe('what a thread shows', () => {
     expect(world.shownOn(talk)).toHaveLength(1);
   });
 
-  it('is left alone once somebody has deleted it, until there is a new request', async () => {
+  it('is left alone once it was deleted, until there is a new request', async () => {
     const talk = await world.begin(null);
     await world.run(talk.id);
     world.forge.comments.splice(

@@ -33,7 +33,7 @@ describe('what the agent does now, in a thread of Slack', () => {
   /** As the outbox brings the job again, until the thread says it. */
   const says = (id: string, place: string, words: string): Promise<void> => world.settle(id, () => vendor.status.shown.get(place) === words);
 
-  it('is the kind of its step, and gone when it rests', async () => {
+  it('is the kind of its step, and gone when it is paused', async () => {
     const { id, place } = await asked();
     await world.becomes(id, 'running');
     await says(id, place, 'is working…');

@@ -92,7 +92,7 @@ describe('a choice of the repository in Slack', () => {
     expect([chosen.outcome, await conversation(chosen.conversationId)]).toEqual(['done conversation-started', { repository: null }]);
   });
 
-  it('adversary: is made by nobody but who asked, and by no value that was not suggested', async () => {
+  it('adversary: is made by the requester only, and by no value that was not suggested', async () => {
     const root = thread();
     await world.take(mention(root, 'fix the total'));
     const before = await conversations();

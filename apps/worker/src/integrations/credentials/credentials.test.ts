@@ -117,7 +117,7 @@ describe('credentials of connections, seen to by the worker', { timeout: 120_000
   const revocationsOf = async (connectionId: string): Promise<string[]> =>
     (await owner.query<{ id: string }>('SELECT id FROM app.credential_revocation WHERE connection_id = $1', [connectionId])).rows.map(({ id }) => id);
 
-  it('are renewed before they end, though nobody has called with them', async () => {
+  it('are renewed before they end, without calls', async () => {
     const id = await connection('gitlab');
     await authorize(id);
     answers['/oauth/token'] = json(200, { access_token: 'at-2', refresh_token: 'rt-2', expires_in: 7_200 });
@@ -166,7 +166,7 @@ describe('credentials of connections, seen to by the worker', { timeout: 120_000
     expect([(await stateOf(of['gitlab'] ?? '')).state, (await stateOf(of['github'] ?? '')).state]).toEqual(['needs-attention', 'active']);
   });
 
-  it('that nobody has confirmed in time are given back', async () => {
+  it('not confirmed in time are revoked', async () => {
     const id = await connection('gitlab');
     const pending = await authorize(id, 'oauth-pending');
     await owner.query(

@@ -141,7 +141,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
     expect([shop.hooks.length, docs.hooks.length, (await rows()).length]).toEqual([1, 1, 3]);
   });
 
-  it('are repaired after a new secret and when they are gone, and one that GitLab switched off waits for somebody', async () => {
+  it('are repaired after a new secret and when they are gone, and one that GitLab switched off waits for a user', async () => {
     await select();
     await runAll();
     await seal('webhook', `whsec_${Buffer.alloc(32, 2).toString('base64')}`);
@@ -194,7 +194,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
     expect(gitlab.asked).toHaveLength(asked);
   });
 
-  it('are looked at again a day later, and new repositories with them', async () => {
+  it('are checked again a day later, and new repositories with them', async () => {
     await select();
     await runAll();
     expect([await hooksToCheck(pool, 24), await selectionsToList(pool, 24)]).toEqual([[], []]);

@@ -225,7 +225,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
   });
 
-  it('is suspended and resumed as the provider tells, and the provider’s present word counts', async () => {
+  it('is suspended and resumed as the provider reports, and the provider’s current state counts', async () => {
     installation.suspended = true;
     await told('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['suspended', 'needs-attention', String(installation.id)]);
@@ -238,7 +238,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
   });
 
-  it('takes new permissions and repositories as soon as they are told', async () => {
+  it('takes new permissions and repositories as soon as they are reported', async () => {
     installation.permissions = { ...installation.permissions, contents: 'read' };
     installation.repositories.push('acme/third');
     await told('installation_repositories', { action: 'added', installation: at(), sender: OCTOCAT });

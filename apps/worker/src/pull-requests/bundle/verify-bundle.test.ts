@@ -119,7 +119,7 @@ describe('a bundle of a sandbox', () => {
       expect([name, await code(verify(bytes))]).toEqual([name, expect.stringMatching(/^pull-request\.unsound/)]);
   });
 
-  it('adversary: a branch that begins anew, or stands on a commit that nobody has, is refused', async () => {
+  it('adversary: a branch with a new root, or on an unknown commit, is refused', async () => {
     for (const parents of [[], ['e'.repeat(40)]]) {
       const made = commit(plain, parents);
       expect(await code(verify(bundle(hashOf(made), packOf([made, plain, file]))))).toMatch(/unsound/);

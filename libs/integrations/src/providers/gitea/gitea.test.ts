@@ -134,7 +134,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     await expect(admins.repository('ada/nothing')).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('adversary: proves no commit that its branch does not go back to, nor one that has nothing in common with it', async () => {
+  it('adversary: accepts no commit that its branch does not go back to, nor one that has nothing in common with it', async () => {
     const repo = await ada.createRepository({ name: 'history', files: { a: '1\n' } });
     const [{ sha: first } = { sha: '' }] = await repo.call<{ sha: string }[]>('GET', '/commits?sha=main');
     const second = await repo.commit({ message: 'Two', files: { a: '2\n' }, branch: 'main' });
@@ -221,7 +221,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     expect((await calls.pullRequest(place)).state).toBe('merged');
   });
 
-  it('looks back at a merged pull request: its moments, commits, files, and what came to its files after it', async () => {
+  it('reads a merged pull request: its moments, commits, files, and what came to its files after it', async () => {
     const ours = await shop.commit({ message: 'Add a sum', files: { 'lib/sum.js': '1\n' }, newBranch: 'slipway/sum' });
     const { number } = await calls.createPullRequest('ada/shop', { head: 'slipway/sum', base: 'main', title: 'Add a sum', body: '', draft: false });
     const theirs = await shop.commit({ message: 'By hand', files: { 'lib/sum.js': '2\n' }, branch: 'slipway/sum' });

@@ -74,7 +74,7 @@ describe('calls to GitHub', () => {
     await expect(calls.createPullRequest('acme/shop', draft)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('ask what somebody may do, with the id that the answer is about', async () => {
+  it('read a user's rights, with the id that the answer is about', async () => {
     const { calls } = host(...['admin', 'write', 'read', 'none', 'superuser'].map((permission): [number, unknown] => [200, { permission, user: { id: 7 } }]), [
       404,
       {},
@@ -198,7 +198,7 @@ describe('calls to GitHub', () => {
     expect(sent).toEqual([['GET', '/repos/acme/shop/collaborators/..%2F..%2Fuser%3F/permission']]);
   });
 
-  it('looks back at a merged pull request: moments, merge commit, commits, files, and what came to its files', async () => {
+  it('reads a merged pull request: moments, merge commit, commits, files, and what came to its files', async () => {
     const merged = { state: 'closed', merged: true, merged_at: '2026-11-02T10:00:00Z', closed_at: '2026-11-02T10:00:00Z', created_at: '2026-11-01T10:00:00Z' };
     const commit = (sha: string, at: string, more: object = {}): object => ({
       ...{ sha, parents: [{ sha: 'p' }], author: { id: 1, login: 'ada', type: 'User' }, commit: { message: `Of ${sha}`, committer: { date: at } } },

@@ -13,7 +13,7 @@ function host(...answers: readonly unknown[]): { readonly client: ProviderClient
   return { client: new ProviderClient({ baseUrl: 'https://api.github.com', authorization: 'Bearer t', dispatch, now: () => new Date(0) }), sent };
 }
 
-describe('what waits for somebody at GitHub', () => {
+describe('pending work of a user at GitHub', () => {
   const pull = (number: number, change: object = {}) => ({
     number,
     title: 'T',

@@ -90,7 +90,7 @@ describe('calls of GitLab', () => {
     expect(calls[0]).toContain('/notes?order_by=created_at&sort=desc&per_page=100&page=1 ');
   });
 
-  it('ask who may write by the id of the actor, and take what is no member for nobody', async () => {
+  it('ask who may write by the id of the actor, and treat non-members as without rights', async () => {
     const rows: readonly [number, unknown, string][] = [
       [200, { id: 41, access_level: 40, state: 'active' }, 'admin'],
       [200, { id: 41, access_level: 30, state: 'active' }, 'write'],

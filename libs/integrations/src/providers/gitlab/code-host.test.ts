@@ -66,7 +66,7 @@ describe('GitLab as a git host', () => {
     ]);
   });
 
-  it('reads state, fork and conflicts, and says nothing of conflicts that it still looks for', async () => {
+  it('reads state, fork and conflicts, and says nothing of conflicts still being checked', async () => {
     const rows: readonly [object, object][] = [
       [{ state: 'merged' }, { state: 'merged' }],
       [{ state: 'closed' }, { state: 'closed' }],
@@ -84,7 +84,7 @@ describe('GitLab as a git host', () => {
     for (const [, expected] of rows) expect(await calls.pullRequest(place)).toMatchObject(expected);
   });
 
-  it('merges at the given head alone, and waits while GitLab looks for conflicts', async () => {
+  it('merges at the given head alone, and waits while GitLab checks for conflicts', async () => {
     const { calls, sent } = host(
       [200, merge({ state: 'merged' })],
       [409, { message: 'SHA does not match HEAD of source branch: def' }],
@@ -236,7 +236,7 @@ describe('GitLab as a git host', () => {
     expect(await calls.reviews(SHOP, 13)).toEqual([]);
   });
 
-  it('looks back at a merged merge request: moments, merge commits, commits, files, and what came to its files', async () => {
+  it('reads a merged merge request: moments, merge commits, commits, files, and what came to its files', async () => {
     const commit = (id: string, at: string, more: object = {}): object => ({
       id,
       message: `Of ${id}`,
@@ -296,7 +296,7 @@ describe('GitLab as a git host', () => {
     expect(sent).toEqual([]);
   });
 
-  it('says who somebody is without a mailbox, and what a thread is about', () => {
+  it('gives a user's identity without a mailbox, and what a thread is about', () => {
     const { codeHost } = gitlab;
     expect(codeHost?.noreply({ id: '41', login: 'mia' }, 'gitlab.test:8443')).toBe('41-mia@users.noreply.gitlab.test');
     const about = (on: string) => codeHost?.subjectOf({ project: '7', iid: 3, on });

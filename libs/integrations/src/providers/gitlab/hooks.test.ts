@@ -75,7 +75,7 @@ describe('webhooks that are made at a scripted GitLab', () => {
     expect(shop.hooks).toEqual([]);
   });
 
-  it('tell what they could not deliver, which is then delivered once more under the same name', async () => {
+  it('list failed deliveries, which is then delivered once more under the same name', async () => {
     const received: string[] = [];
     let away = true;
     const here = createServer((request, response) => {

@@ -37,7 +37,7 @@ const issue = (iid: number, change: object = {}): object => ({
 const note = (change: object): object => ({ notes: [{ resolvable: true, resolved: false, system: false, ...change }] });
 const AT = '/projects/acme%2Fweb%2Fshop/merge_requests';
 
-describe('what waits for somebody at GitLab', () => {
+describe('pending work of a user at GitLab', () => {
   it('is what is theirs: conflicts, failed pipelines, open discussions and issues, of no fork and nothing confidential', async () => {
     const { client, sent } = host({
       '/merge_requests': [merge(1), merge(2), merge(3), merge(4, { source_project_id: 8 }), merge(5, { references: { full: 'odd' } }), merge(6)],
@@ -71,7 +71,7 @@ describe('what waits for somebody at GitLab', () => {
     ]);
   });
 
-  it('says that there is more, and looks into a few', async () => {
+  it('says that there is more, and reads a few', async () => {
     const { client, sent } = host({ '/merge_requests': Array.from({ length: 30 }, (_, index) => merge(index + 1)), '/issues': [] });
     expect(await gitlabOwnWork(client, { id: '42' }, [])).toEqual({ items: [], more: true });
     expect(sent).toHaveLength(2 + 8 * 2);

@@ -28,7 +28,7 @@ describe('the way into a cluster', () => {
       'current-context': 'x',
     });
 
-  it('from inside is the token of the service account, read anew each time', async () => {
+  it('from inside is the token of the service account, read again each time', async () => {
     await file('ca.crt', 'CA');
     await file('token', 'one\n');
     const access = inCluster('fd00::1', '443', folder);

@@ -48,7 +48,7 @@ describe('pods of a node that the cluster does not hear', () => {
     return pod === undefined || !of.health.synced ? null : of.observe(pod);
   };
 
-  it('are avoided, unless nobody could be heard because the API server was away; then only when the node stays silent', async () => {
+  it('are avoided, unless their silence came because the API server was away; then only when the node stays silent', async () => {
     server.nodes = [nodeThatIs('Unknown')];
     // Away from the beginning, for longer than a watch takes to begin again.
     server.faults.refuse = ({ isList }) => (isList ? { status: 503, body: { message: 'away' } } : null);

@@ -77,7 +77,7 @@ describe('calls to an API server', () => {
     expect(server.requests.length).toBe(4);
   });
 
-  it('say that nobody answers when nobody does, and stop at their signal', async () => {
+  it('report a missing answer, and stop at their signal', async () => {
     await server.close();
     await expect(get()).rejects.toMatchObject({
       code: 'sandbox.cluster-unavailable',

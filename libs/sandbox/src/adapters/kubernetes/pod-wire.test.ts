@@ -30,7 +30,7 @@ function readPodList(bytes: Uint8Array, piece = bytes.length || 1): PodList {
 }
 
 describe('a list of pods in Kubernetes’ binary form', () => {
-  it('is read as its JSON would be, without what nobody asks for', () => {
+  it('is read as its JSON would be, without unused fields', () => {
     const status = (...state: Array<(writer: BinaryWriter) => BinaryWriter>) =>
       part(8, text(1, 'agent-server'), part(2, ...state), part(3), integer(4, 1), integer(5, 3), text(6, 'image'));
     const bytes = answer(

@@ -128,7 +128,7 @@ describe('the removal of a sandbox', () => {
     expect(await store.list(signal)).toEqual(['sb-first']);
   });
 
-  it('only marks the workspace of a sandbox that nobody had, and leaves an attached one as it was kept', async () => {
+  it('only marks the workspace of a sandbox without an owner, and leaves an attached one as stored', async () => {
     sandbox.claimId = null;
     await start();
     await removal.remove('sb-one', pod(), signal);
@@ -165,7 +165,7 @@ describe('the removal of a sandbox', () => {
   });
 
   for (const fault of ['no-bucket', 'forbidden', 'broken', 'cut'] as const)
-    it(`keeps the pod while the bucket's store is ${fault}, tells nobody that the workspace is kept, and keeps it when the store is back`, async () => {
+    it(`keeps the pod while the bucket's store is ${fault}, does not report the workspace as saved, and saves it when the store is back`, async () => {
       const s3 = await new S3LikeServer().start();
       try {
         const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
@@ -186,7 +186,7 @@ describe('the removal of a sandbox', () => {
       }
     });
 
-  it('gives a workspace up that cannot be kept only when it is told to, and does not say that it is kept', async () => {
+  it('gives a workspace up that cannot be kept only on request, and does not report it as saved', async () => {
     sandbox.archiveStatus = 500;
     await start();
     const uid = pod();
@@ -198,7 +198,7 @@ describe('the removal of a sandbox', () => {
     expect([isKept, await kept('sb-one', 'workspace')]).toEqual([false, null]);
   });
 
-  it('keeps the workspace of a sandbox that a drain has told to end, and then does not wait for its grace period', async () => {
+  it('keeps the workspace of a sandbox that a drain ends, and then does not wait for its grace period', async () => {
     await start();
     const uid = pod({ labels: { 'slipway.dev/claim': 'claim' }, deletionTimestamp: new Date().toISOString() });
     let isKept = false;
@@ -210,7 +210,7 @@ describe('the removal of a sandbox', () => {
     expect(deletes().map((body) => JSON.parse(body).gracePeriodSeconds)).toEqual([5]);
   });
 
-  it('does not wait for a sandbox that has ended, nor for a silent one that nobody had; it does for a silent one with an owner', async () => {
+  it('does not wait for a sandbox that has ended, nor for a silent one without an owner; it does for a silent one with an owner', async () => {
     sandbox.answers = false;
     await start();
     const labels = { 'slipway.dev/claim': 'claim' };
@@ -240,7 +240,7 @@ describe('the removal of a sandbox', () => {
     expect(sandbox.asked).toEqual([]);
   });
 
-  it('puts every part that is kept into a sandbox that nobody has yet', async () => {
+  it('puts every part that is kept into a sandbox without an owner', async () => {
     await start();
     const uid = pod();
     await removal.remove('sb-one', uid, signal);

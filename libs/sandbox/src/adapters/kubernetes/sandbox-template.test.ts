@@ -52,7 +52,7 @@ describe('a sandbox template', () => {
       );
     });
 
-  it('may have a tag where nobody else is harmed, and a name once', () => {
+  it('may have a tag where no other is affected, and a name once', () => {
     expect(readTemplates([{ ...raw, image: 'sandbox:dev' }], 'development').get('python')?.image).toBe('sandbox:dev');
     expect(() => readTemplates([raw, raw], 'production')).toThrow('is used twice');
   });

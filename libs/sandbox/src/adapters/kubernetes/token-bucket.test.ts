@@ -26,7 +26,7 @@ class SteppedTiming implements Timing {
 const never = new AbortController().signal;
 
 describe('the pace of one kind of requests', () => {
-  it('lets no more through than a burst and its rate, and everybody in the end', async () => {
+  it('lets no more through than a burst and its rate, and all in the end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ callers: fc.nat(8), pass: fc.nat(400) }), { maxLength: 25 }),
@@ -67,7 +67,7 @@ describe('the pace of one kind of requests', () => {
     expect(taken).toBe(true);
   });
 
-  it('lets nobody through before the time that the server asked for', async () => {
+  it('lets no call through before the time that the server asked for', async () => {
     const timing = new SteppedTiming();
     const bucket = new TokenBucket({ rate: 100, burst: 10 }, timing);
     bucket.pause(3_000);

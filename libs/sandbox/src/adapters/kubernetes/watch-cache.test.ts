@@ -97,7 +97,7 @@ describe('the cache of a watch', () => {
     expect(content(cache.values())).toEqual(content([thing('young', '21'), thing('old', '22')]));
   });
 
-  it('tells that something is absent only when it knows', () => {
+  it('reports something as absent only when it knows', () => {
     const cache = new WatchCache<Thing>();
     expect(cache.isAbsent('x', '5')).toBe(false);
     cache.replace([], '10');

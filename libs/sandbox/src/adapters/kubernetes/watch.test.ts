@@ -88,7 +88,7 @@ describe('the watch of a cluster', () => {
     expect(server.requests.find(({ url }) => url.includes('resourceVersionMatch') && !url.includes('resourceVersion=0'))).toBeDefined();
   });
 
-  it('loses nothing to a watch that is cut every three seconds, and does not list anew for it', async () => {
+  it('loses nothing to a watch that is cut every three seconds, and does not list again for it', async () => {
     server.faults.cutWatchAfterMs = 3_000 / SPEED;
     start();
     for (let round = 0; round < 40; round += 1) {
@@ -102,7 +102,7 @@ describe('the watch of a cluster', () => {
     expect(watch.lists).toBe(1);
   });
 
-  it('lists anew when its place is too old, never more often than every 5 s, and can be read meanwhile', async () => {
+  it('lists again when its position is too old, never more often than every 5 s, and can be read meanwhile', async () => {
     server.put('kept');
     start();
     await inStep('the list');

@@ -139,7 +139,7 @@ describe('the process backend', () => {
     await writeFile(file, JSON.stringify(record));
   });
 
-  it('keeps files, home and address of a session through its lives', async () => {
+  it('keeps files, home and address of a session through its restarts', async () => {
     await start('sb-one');
     const observation = await backend.observe('sb-one', signal);
     if (observation.state !== 'running') throw new Error(observation.state);

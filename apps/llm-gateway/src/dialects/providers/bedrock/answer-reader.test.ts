@@ -54,7 +54,7 @@ describe('BedrockReader', () => {
     ]);
   });
 
-  it('tells a policy that blocked before a word from one that cut the answer, and from a call that the model could not write', () => {
+  it('distinguishes a policy block before a word from one that cut the answer, and from an unwritable call', () => {
     const [begin, text] = [event('messageStart', {}), event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'First ' } })];
     const stop = (stopReason: string): Buffer => event('messageStop', { stopReason });
     expect(said(begin, stop('content_filtered'))).toMatchObject([START, { kind: 'error', error: { code: 'content_policy_violation' } }]);

@@ -71,7 +71,7 @@ describe('a request to Bedrock', () => {
     });
   });
 
-  it('tells calls in words where none may be made, since Bedrock takes their blocks only beside tools', () => {
+  it('writes calls as text where none may be made, since Bedrock takes their blocks only beside tools', () => {
     for (const more of [{}, { tools: [tool], toolChoice: { kind: 'none' } }] as const) {
       const { messages, toolConfig } = of({
         turns: [

@@ -55,7 +55,7 @@ describe('a schema for Gemini', () => {
     expect(geminiSchema({ type: 'object', required: ['gone'] })).toEqual({ type: 'object' });
   });
 
-  it('tells in the description what else there is, and leaves out what would be refused', () => {
+  it('moves other keywords to the description, and leaves out what would be refused', () => {
     expect(geminiSchema({ type: 'string', description: 'An address', format: 'uri', pattern: '^https:', minLength: 1, default: 'x', examples: ['y'] })).toEqual(
       {
         type: 'string',

@@ -181,7 +181,7 @@ describe('a request to Gemini', () => {
     ]);
   });
 
-  it('takes no address at Google from a hostile caller: a video fills the context, and files there belong to everybody with the key', () => {
+  it('takes no address at Google from a hostile caller: a video fills the context, and files there belong to all users of the key', () => {
     for (const url of [
       'https://www.youtube.com/watch?v=1&x=.png',
       'https://youtu.be/1',

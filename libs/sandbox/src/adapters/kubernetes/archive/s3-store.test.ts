@@ -65,7 +65,7 @@ describe('a store in a bucket', () => {
     await expect(away.put('a', 'workspace', Readable.from([Buffer.from('x')]), signal)).rejects.toMatchObject(refusal);
   });
 
-  it('ends a read that is cut off with an error, and one that nobody wants any more at once', async (context) => {
+  it('ends a read that is cut off with an error, and a cancelled one at once', async (context) => {
     if (typeof server === 'string') return context.skip(server);
     const cutting = await cutAfter(new URL(server.endpoint), 1_000_000);
     try {

@@ -132,7 +132,7 @@ describe('an agent with MCP servers', () => {
     expect(await told()).toHaveLength(3);
   });
 
-  it('shows a server's progress of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {
+  it('shows a server’s progress of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {
     const app = await new TestApp().start();
     const file = path.join(sandbox.workspace, 'the-steps-are-over');
     const id = await start(

@@ -132,7 +132,7 @@ describe('the run settings of an agent', () => {
     expect(await steps()).toBe(24);
   });
 
-  it('ends where it halted on a user's request, once', async () => {
+  it('ends where it halted on a user’s request, once', async () => {
     const id = await start(({ number }) => terminal(`echo ${number}`), { max_iterations: 1 });
     await say(id, 'count');
     await isOver(id, 'paused');

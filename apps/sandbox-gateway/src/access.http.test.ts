@@ -58,7 +58,7 @@ describe('who is let in', () => {
     expect(gateway.upstream.seen.length).toBe(before);
   });
 
-  it('a health check of an agent-server without a key gets the gateway's answer: the same of any sandbox, and of nothing else', async () => {
+  it('a health check of an agent-server without a key gets the gateway’s answer: the same of any sandbox, and of nothing else', async () => {
     const before = gateway.upstream.seen.length;
     const missing = { ...mine, host: mine.host.replace(mine.conversation, '0197c0de-0000-7000-8000-000000000001') };
     const [theirs, none] = [await gateway.ask(mine, '/health', {}), await gateway.ask(missing, '/health', {})];

@@ -244,7 +244,7 @@ describe('API keys', () => {
       await setRole(member, 'member');
     });
 
-    it('operations on one's own account refuse keys, however wide its scopes', async () => {
+    it('operations on one’s own account refuse keys, however wide its scopes', async () => {
       const { token } = await makeKey(app, owner, PERMISSIONS);
       for (const [method, path] of [
         ['POST', '/api/v1/orgs'],

@@ -148,7 +148,7 @@ describe('conversations over HTTP', () => {
     });
   });
 
-  it('202 for a message id that another organization has used: other organizations' ids stay hidden', async () => {
+  it('202 for a message id that another organization has used: other organizations’ ids stay hidden', async () => {
     const id = randomUUID();
     for (const someone of [person, await app.person()]) {
       const conversation = await app.conversation(someone);

@@ -27,7 +27,7 @@ describe('the device flow', () => {
   const decide = (who: Person, code: string, what: 'approve' | 'deny', body?: unknown): Promise<Answer> =>
     app.http(who, 'POST', `/api/v1/device/${code}/${what}`, body);
 
-  it('gives a program the key that a user approved, once, limited to the user's permissions', async () => {
+  it('gives a program the key that a user approved, once, limited to the user’s permissions', async () => {
     const asked = await authorize({ client_id: 'slipway CLI', scope: 'conversation:read conversation:create' });
     expect(asked).toMatchObject({ expires_in: 600, interval: 5, verification_uri: `${app.url}/device` });
     expect(asked.user_code).toMatch(new RegExp(`^[${USER_CODE_ALPHABET}]{4}-[${USER_CODE_ALPHABET}]{4}$`));

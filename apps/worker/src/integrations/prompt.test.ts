@@ -38,7 +38,7 @@ describe('the prompt of a delivery', () => {
     );
   });
 
-  it('quotes the other messages of the thread with their authors' rights, and leaves out what outsiders said', () => {
+  it('quotes the other messages of the thread with their authors’ rights, and leaves out what outsiders said', () => {
     const said = (login: string, text: string, lines: Said['lines'] = null): Said => ({
       passage: { id: login, author: { id: login, login, kind: 'user' }, text, createdAt: '2026-11-23T10:00:00Z', url: null },
       lines,

@@ -57,7 +57,7 @@ describe('texts of a pull request', () => {
     expect(body).not.toMatch(/^\s*\/|#12|<img|!\[/m);
   });
 
-  it('adversary: commands of the host in a user's text are not carried out', () => {
+  it('adversary: commands of the host in a user’s text are not carried out', () => {
     const body = bodyOf({
       given: 'See `a/b`.\n/approve\r\n  /merge\n/usr is a path, too',
       said: null,

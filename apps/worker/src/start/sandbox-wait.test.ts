@@ -7,7 +7,7 @@ describe('the wait for a sandbox', () => {
   const waitSentence = (failure: SlipwayError, waitedMs: number) => sandboxWait(failure, waitedMs, false)?.sentence ?? null;
   const full = (extensions: Record<string, unknown>) => new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { extensions });
 
-  it('reports the position in the queue, an estimate, and the cluster's reason', () => {
+  it('reports the position in the queue, an estimate, and the cluster’s reason', () => {
     expect(waitSentence(full({ position: 1, estimateSeconds: 4 }), 0)).toBe('Next in the queue for a sandbox, a few seconds.');
     expect(waitSentence(full({ position: 7, estimateSeconds: 190, reason: '0/5 nodes are available: 5 Insufficient cpu.' }), 0)).toBe(
       'Number 7 in the queue for a sandbox, about 4 minutes. 0/5 nodes are available: 5 Insufficient cpu.',

@@ -74,7 +74,7 @@ describe('calls to GitHub', () => {
     await expect(calls.createPullRequest('acme/shop', draft)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('read a user's rights, with the id that the answer is about', async () => {
+  it('read a user’s rights, with the id that the answer is about', async () => {
     const { calls } = host(...['admin', 'write', 'read', 'none', 'superuser'].map((permission): [number, unknown] => [200, { permission, user: { id: 7 } }]), [
       404,
       {},

@@ -296,7 +296,7 @@ describe('GitLab as a git host', () => {
     expect(sent).toEqual([]);
   });
 
-  it('gives a user's identity without a mailbox, and what a thread is about', () => {
+  it('gives a user’s identity without a mailbox, and what a thread is about', () => {
     const { codeHost } = gitlab;
     expect(codeHost?.noreply({ id: '41', login: 'mia' }, 'gitlab.test:8443')).toBe('41-mia@users.noreply.gitlab.test');
     const about = (on: string) => codeHost?.subjectOf({ project: '7', iid: 3, on });

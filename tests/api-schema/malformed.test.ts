@@ -48,7 +48,7 @@ describe('malformed requests', () => {
     ['an array', '[[[]]]', 400, 'request.invalid'],
     ['nothing but blanks', ' \n\t ', 400, 'request.not-json'],
   ] as ReadonlyArray<readonly [string, string | Buffer, number, string]>)
-    it(`a body with ${what} is told what is wrong with it`, async () => {
+    it(`a body with ${what} is refused with the reason`, async () => {
       const answer = await post(body);
       expect([answer.status, answer.type]).toEqual([status, 'application/problem+json']);
       expect(codeOf(answer)).toBe(code);
@@ -140,7 +140,7 @@ describe('malformed requests', () => {
       ]);
   });
 
-  it('hundreds of requests that never end keep nobody else waiting, and are all given up', async () => {
+  it('hundreds of requests that never end delay no other request, and are all given up', async () => {
     const sockets = await Promise.all(Array.from({ length: SLOW }, () => openSocket(server.app.url)));
     try {
       for (const [index, socket] of sockets.entries())

@@ -9,7 +9,10 @@ interface Document {
   readonly components: { securitySchemes?: Json };
 }
 
-/** What can end the proof of whoever asks, or the organization that it is for: values of answers are sent again, so sooner or later it does. */
+/**
+ * Requests that can end the caller's credential, or its organization: values of answers are sent again, so sooner or
+ * later it does.
+ */
 export const ENDING: ReadonlySet<string> = new Set([
   'me.sessions.delete',
   'me.sessions.end-all',
@@ -69,7 +72,7 @@ export async function openApiServer(): Promise<ApiServer> {
         // Of a path that is there, other methods are tried as well.
         if (Object.keys(methods).length === 0) delete document.paths[address];
       }
-      // The caller's proof is in a header of every request; what happens without one is another test's.
+      // The caller's credential is in a header of every request; what happens without one is another test's.
       delete document.components.securitySchemes;
       await writeFile(file, JSON.stringify({ ...document, security: [] }));
       return { operations };

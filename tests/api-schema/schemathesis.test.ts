@@ -12,7 +12,7 @@ const EXAMPLES = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 6);
 /** Longest for both callers. Seconds. */
 const SECONDS = Number(process.env['SCHEMATHESIS_SECONDS'] ?? 45);
 const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance';
-describe('the REST API, asked for what its document allows and for what it does not', () => {
+describe('the REST API, called within its document and outside of it', () => {
   let server: ApiServer;
   let folder: string;
   before(async () => {

@@ -12,7 +12,7 @@ import type { FarmReplicaOptions } from './farm-replica.ts';
 
 const SCRIPT = fileURLToPath(new URL('./farm-replica.ts', import.meta.url));
 const API_KEY = 'a service key of the chaos tests, long enough';
-/** What a client waits for an answer before it asks somebody else. Milliseconds. */
+/** What a client waits for an answer before it asks another replica. Milliseconds. */
 const PATIENCE_MS = 4_000;
 /** Between two tries. Milliseconds. */
 const RETRY_MS = 50;

@@ -6,12 +6,15 @@ import { ClaimReplicas } from './claim-replicas.ts';
 
 /** Sessions started; SLIPWAY_CLAIMS=100000 takes up to an hour. */
 const CLAIMS = Number(process.env['SLIPWAY_CLAIMS'] ?? 500);
-/** Starts a second, by a schedule that waits for nobody while fewer than `MOST_UNDER_WAY` are under way: a machine that cannot keep up must not be asked for ever more. */
+/**
+ * Starts a second, by an open-loop schedule while fewer than `MOST_UNDER_WAY` are under way: a machine that cannot keep
+ * up must not be asked for ever more.
+ */
 const PER_SECOND = Number(process.env['SLIPWAY_CLAIMS_PER_SECOND'] ?? 30);
 const MOST_UNDER_WAY = 300;
 const REPLICAS = 3;
 const ORGS = 20;
-/** Of a lease, in seconds: a replica that is stopped for longer comes back when all that it held is somebody else's. */
+/** Of a lease, in seconds: a replica that is stopped for longer comes back when all that it held belongs to another. */
 const LEASE_SECONDS = 2;
 /** Longest that a sandbox may be without owner, or an owner without sandbox. Milliseconds. */
 const ORPHAN_MS = 60_000;
@@ -143,7 +146,7 @@ describe('claims while replicas are killed and stopped', { timeout: 300_000 + (2
     expect(claims.size).toBeGreaterThanOrEqual(CLAIMS);
   });
 
-  it('60 s later no sandbox is without owner, no owner without sandbox, nobody waits, and every organization is counted right', async () => {
+  it('60 s later no sandbox is without owner, no owner without sandbox, no claim waits, and every organization is counted right', async () => {
     const differences = async (): Promise<string[]> => {
       const { rows: slots } = await world.owner.query<{ pod_name: string; state: string; claim_id: string | null }>(
         `SELECT pod_name, state, claim_id FROM runtime.slot WHERE state <> 'gone'`,

@@ -291,7 +291,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     const ledger = await sum('SELECT sum(cost_usd) FROM gateway.ledger');
     process.stderr.write(`billed ${billed.usd.toFixed(4)} USD for ${billed.calls.length} calls, in the ledger ${ledger.toFixed(4)} USD\n`);
     expect(ledger).toBeGreaterThanOrEqual(billed.usd);
-    // An estimate is the largest that a call could have cost: only calls that nobody heard the end of may be above their bill.
+    // An estimate is the largest that a call could have cost: only calls whose end is unknown may be above their bill.
     const known = await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE usage_source = 'reported'`);
     expect(known).toBeLessThanOrEqual(billed.usd + 1e-6);
     const ofConversation = new Map<string, number>();

@@ -29,7 +29,7 @@ export function sandboxProcesses(dataDirectory: string): SandboxProcess[] {
       const port = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { port: number }).port : null;
       found.push({ kind, pid: Number(entry), slotId: env['SLOT_ID'] ?? '', port });
     } catch {
-      // It ended while it was looked at.
+      // It ended while it was read.
     }
   }
   return found;

@@ -10,7 +10,8 @@ if (missing === null) {
   // Before the suite, whose clock runs from its beginning: the first image takes minutes.
   const opened = await openBackendCluster();
   describeSandboxBackend('kubernetes', async (publicKey) => {
-    // Pods verify with the suite's key; archives are signed with another, and none is moved here: nobody owns the workspaces of the suite.
+    // Pods verify with the suite's key; archives are signed with another, and none is moved here: the workspaces of the
+    // suite have no owner.
     const backend = await opened.open({ activationPublicKey: publicKey });
     return {
       backend,

@@ -13,7 +13,7 @@ const OUTAGE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 20;
 /** From the API server's return until the pool is full again. Milliseconds. */
 const REFILLED_MS = 60_000;
 const SILENCE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 10;
-/** The watch lists anew at most this often. Milliseconds; less what two clocks of one machine differ. */
+/** The watch lists again at most this often. Milliseconds; less what two clocks of one machine differ. */
 const LIST_PACE_MS = 4_900;
 const missing = await missingForBuiltCluster();
 
@@ -38,7 +38,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     expect(gap).toBeGreaterThanOrEqual(LIST_PACE_MS);
   });
 
-  /** Warm sandboxes that were taken out of the pool although nobody had them. */
+  /** Warm sandboxes that were taken out of the pool although unclaimed. */
   const doomed = async (): Promise<string[]> =>
     (await world.place.owner.query<{ reason: string }>(`SELECT reason FROM runtime.slot WHERE claim_id IS NULL AND state IN ('doomed', 'gone')`)).rows.map(
       ({ reason }) => reason,
@@ -97,7 +97,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     };
   };
 
-  it('serves everybody through storms of 409, 429, 5xx and broken connections, and through 2 s of latency', async () => {
+  it('serves all claims through storms of 409, 429, 5xx and broken connections, and through 2 s of latency', async () => {
     const isWrite = ({ method }: Asked): boolean => method !== 'GET';
     world.proxy.fault = everyNth([
       [3, { status: 409, reason: 'Conflict' }, isWrite],
@@ -113,7 +113,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     expect(failuresOf(await world.load.run({ rate: 4, seconds: 5 }))).toEqual([]);
   });
 
-  it('follows a cluster whose watches are cut every 3 s, and sometimes told that they are too old', async () => {
+  it('follows a cluster whose watches are cut every 3 s, and sometimes answered as too old', async () => {
     const began = performance.now();
     let ended = false;
     const cutting = (async () => {
@@ -130,7 +130,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
       await cutting;
     }
     const lists = world.proxy.asked.filter(({ isList, at }) => isList && at >= began).length;
-    // One of each kind for each time that they were told to.
+    // One of each kind for each requested time.
     expect(lists).toBeLessThanOrEqual(4);
   });
 
@@ -184,7 +184,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     context.diagnostic(
       `before: p50 ${fast.p50.toFixed(1)} ms, p99 ${fast.p99.toFixed(1)} ms; etcd stopped for 200 ms of every 300 ms: p50 ${late.p50.toFixed(1)} ms, p99 ${late.p99.toFixed(1)} ms`,
     );
-    // A claim that waited for one write to etcd would take 200 ms; on a busy machine the rest is noise.
+    // A claim that waited for one write to etcd would take 200 ms; on a busy machine the remainder is noise.
     expect(late.p50).toBeLessThan(Math.max(3 * fast.p50, 100));
   });
 });

@@ -64,7 +64,7 @@ export class Ledger {
   }
 
   /**
-   * Waits until nobody owns what is not there and nothing is there that nobody owns, then looks for what must never have happened.
+   * Waits until rows and sandboxes match, then checks for what must never have happened.
    * @returns how long it took. Seconds.
    * @throws Error that lists what is wrong.
    */
@@ -118,7 +118,7 @@ export class Ledger {
     return found;
   }
 
-  /** What was answered holds until somebody ends it, or the session says why it is lost. */
+  /** What was answered holds until it is ended, or the session says why it is lost. */
   private brokenPromises(sessions: readonly SessionRow[], claims: readonly ClaimRow[], slots: readonly SlotRow[]): string[] {
     const found: string[] = [];
     const byId = new Map(sessions.map((session) => [`${session.org_id}/${session.session_id}`, session]));
@@ -129,8 +129,8 @@ export class Ledger {
       const row = byId.get(`${org}/${id}`);
       if (row === undefined) found.push(`${id} was answered ${answer.url} and is not in Postgres`);
       else if (row.status === 'error') {
-        if (row.status_detail === null) found.push(`${id} is lost, and nobody is told why`);
-        // The mark comes beside the answer; that it does come is looked for when all has settled.
+        if (row.status_detail === null) found.push(`${id} is lost, without a reason`);
+        // The mark comes beside the answer; that it does come is checked when all has settled.
       } else if (row.status === 'starting') continue;
       else if (row.status !== 'running' || row.url !== answer.url) found.push(`${id} was answered ${answer.url} and is ${row.status} at ${row.url}`);
       else {

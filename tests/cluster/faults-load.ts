@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Runtime } from '@slipway/contracts';
 import { percentile } from '../../bench/measure/percentile.ts';
 
-/** One session that somebody wanted, and what was answered. */
+/** One requested session, and what was answered. */
 export interface WantedSession {
   readonly org: string;
   readonly id: string;
@@ -10,7 +10,7 @@ export interface WantedSession {
   readonly mark: string;
   /** The last good answer; `null` while there is none. */
   answer: Runtime | null;
-  /** Somebody asked for its end. */
+  /** Its end was requested. */
   ended: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface OpenLoop {
   /** Starts a second. */
   readonly rate: number;
   readonly seconds: number;
-  /** How long a session lives before it is stopped. Milliseconds; it stays when not given. */
+  /** How long a session lasts before it is stopped. Milliseconds; it stays when not given. */
   readonly holdMs?: number;
   /** Asks again, perhaps elsewhere, until it is answered [false]: what a caller does whose replica died. */
   readonly retry?: boolean;

@@ -38,7 +38,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     return list.items.map(({ metadata, status }) => ({ uid: metadata.uid, phase: status.phase }));
   };
 
-  it('answers everybody although pods never say a word or die when they are activated', async (context) => {
+  it('answers all claims although pods never say a word or die when they are activated', async (context) => {
     await world.place.setFaults({ silentEvery: 20, dieEvery: 10 });
     // The pods that were there before are well; those that replace them are not all.
     const outcomes = await world.load.run({ rate: 8, seconds: 15, holdMs: 300 });
@@ -52,7 +52,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     await world.ledger.holds();
   });
 
-  it('holds what no node takes, never more than its target, and lets nobody else wait; it comes up when there is room', async () => {
+  it('holds what no node takes, never more than its target, and delays no other claim; it comes up when there is room', async () => {
     const held = await until('they wait', async () => {
       const pods = await blockedPods();
       return pods.length === BLOCKED && pods;
@@ -86,7 +86,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     await world.load.stopAll();
   });
 
-  it('gives nobody a sandbox of a node that is cordoned, drained or not ready, and everybody one of another', async (context) => {
+  it('claims no sandbox of a node that is cordoned, drained or not ready, and serves all from others', async (context) => {
     const since = new Map<string, number>();
     const from = async (node: string, act: () => Promise<unknown>): Promise<void> => {
       await act();
@@ -123,7 +123,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     context.diagnostic(`nothing left over after ${seconds.toFixed(1)} s`);
   });
 
-  /** Nobody speaks for the node any more, and the API server is told what its controller would say after a while. */
+  /** The node is silent, and the API server gets its controller's later status at once. */
   async function silence(node: string): Promise<void> {
     await kubectl('annotate', 'node', node, 'kwok.x-k8s.io/node-');
     const condition = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };

@@ -5,8 +5,9 @@ import type { TestCluster } from '@slipway/testing/cluster';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Cuts the way back from pods: what is sent to them arrives, and nothing that they say gets out of the cluster's network. The worse half of a partition: a sandbox may accept
- * what nobody hears of. @param range addresses of pods. @returns what heals it.
+ * Cuts the way back from pods: what is sent to them arrives, and none of their answers gets out of the cluster's
+ * network. The worse half of a partition: a sandbox may accept a claim without its answer arriving. @param range
+ * addresses of pods. @returns what heals it.
  */
 export async function cutOff(cluster: TestCluster, range: string): Promise<() => Promise<void>> {
   const rule = ['from', range, 'to', cluster.hostAddress, 'blackhole', 'priority', '50'];

@@ -87,7 +87,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
       const [outcome] = await Promise.all([world.load.start(unlucky), wait(PARTITION_SECONDS * 1_000)]);
       expect(failuresOf([outcome])).toEqual([expect.stringMatching(/50[23] sandbox\.(start-failed|no-capacity): /)]);
       context.diagnostic(
-        `a caller was told after ${(outcome.ms / 1_000).toFixed(1)} s: ${outcome.problem}; cut off for ${((performance.now() - began) / 1_000).toFixed(1)} s`,
+        `a caller was answered after ${(outcome.ms / 1_000).toFixed(1)} s: ${outcome.problem}; cut off for ${((performance.now() - began) / 1_000).toFixed(1)} s`,
       );
       await world.ledger.holds();
     } finally {
@@ -103,7 +103,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
     expect(passed()).toBeLessThan(RECOVERY_MS);
   });
 
-  it('tells the session that its sandbox was killed, and gives the next one to it with a word why', async () => {
+  it('reports to the session that its sandbox was killed, and gives it the next one with the reason', async () => {
     const session = await taken();
     const { rows } = await world.place.owner.query<{ pod_uid: string }>(
       'SELECT s.pod_uid FROM runtime.claim c JOIN runtime.slot s USING (slot_id) WHERE c.session_id = $1',

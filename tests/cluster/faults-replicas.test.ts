@@ -36,7 +36,7 @@ describe('what goes on when replicas of runtime-api do not', { timeout: 600_000,
     );
   };
 
-  it('answers everybody while replicas are killed one after another, and gives nothing twice', async (context) => {
+  it('answers all claims while replicas are killed one after another, and gives nothing twice', async (context) => {
     let over = false;
     let kills = 0;
     const killing = (async () => {

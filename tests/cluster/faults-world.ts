@@ -76,7 +76,7 @@ export class FaultWorld {
     return this.adopt(new Load(address, this.place.apiKey, prefix));
   }
 
-  /** The ledger looks at what these callers were promised, too. */
+  /** The ledger checks what these callers were promised, too. */
   adopt(load: Load): Load {
     this.loads.push(load);
     return load;

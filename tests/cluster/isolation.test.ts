@@ -41,7 +41,7 @@ interface Pod extends PodBody {
 
 const PROBE = readFileSync(path.join(import.meta.dirname, 'escape-probe.py'), 'utf8');
 const POD_MS = 60_000;
-/** The kubelet measures volumes once a minute, and looks at the figures every ten seconds. */
+/** The kubelet measures volumes once a minute, and reads the figures every ten seconds. */
 const EVICTION_MS = 150_000;
 const missing = await missingForTestCluster();
 
@@ -153,7 +153,7 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
       it('gets nothing from the kernel that would lead out', () => {
         for (const [, { attempts }] of both()) {
           expect(Object.keys(attempts).length).toBeGreaterThan(25);
-          // A kernel may not have what some of them ask for; an empty file stands over the rest.
+          // A kernel may not have what some of them ask for; an empty file covers the others.
           const absent = Object.entries(attempts).filter(([, outcome]) => outcome === 'ENOENT' || outcome === 'ENODATA');
           expect(['press a key on the node', 'read the node’s memory', 'read the node’s keys']).toEqual(
             expect.arrayContaining(absent.map(([attempt]) => attempt)),
@@ -162,7 +162,7 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
         }
       });
 
-      it(userNamespace ? 'is nobody on the node' : 'has on the node the number that it has inside', () => {
+      it(userNamespace ? 'is the user nobody on the node' : 'has on the node the number that it has inside', () => {
         for (const [, { uidMap }] of both()) {
           const [inside, outside, count] = uidMap;
           expect([inside, count]).toEqual([0, userNamespace ? 65_536 : 4_294_967_295]);
@@ -196,7 +196,7 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
     });
 
     it('of processes stops at the node’s podPidsLimit, and the neighbour answers meanwhile', async () => {
-      // Counts by itself to 8192: on a node without a limit the test fails and the node lives.
+      // Counts by itself to 8192: on a node without a limit the test fails and the node survives.
       const source = `
 import errno, json, os, time
 count, outcome = 0, "no limit"

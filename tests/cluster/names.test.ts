@@ -45,7 +45,7 @@ describe('names in a test cluster', { skip: missing ?? false, timeout: 240_000 }
     for (const name of ['door', 'door.default', 'door.default.svc.cluster.local']) expect(await askedByPod(`http://${name}/`)).toBe(`200 echo at ${name}\n`);
   });
 
-  it('that nobody has do not exist, at once', async () => {
+  it('without an owner do not exist, at once', async () => {
     for (const name of ['nobody', 'example.com', 'other.test']) {
       const passed = stopwatch();
       expect(await askedByPod(`http://${name}/`)).toMatch(/^502 .*no such host/);

@@ -68,7 +68,7 @@ function typesOf(spec: NetworkPolicy['spec']): readonly string[] {
 function matches(peer: Peer, ownNamespace: string, end: End): boolean {
   if (peer.ipBlock !== undefined) return contains(peer.ipBlock.cidr, end.ip) && !(peer.ipBlock.except ?? []).some((range) => contains(range, end.ip));
   if (!('namespace' in end)) return false;
-  // The one label that every namespace has and nobody can change; our policies use no other.
+  // The one label that every namespace has and no user can change; our policies use no other.
   const inNamespace =
     peer.namespaceSelector === undefined ? end.namespace === ownNamespace : selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': end.namespace });
   return inNamespace && selects(peer.podSelector ?? {}, end.labels);

@@ -8,7 +8,7 @@ import { contains, isAllowed, type NetworkPolicy, type PodEnd, type Protocol } f
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
-/** As runtime-api makes it when nobody says otherwise: without DNS, but for class `open`. */
+/** As runtime-api makes it by default: without DNS, but for class `open`. */
 const sandbox = (egress: EgressClass): PodEnd => {
   const labels = { 'app.kubernetes.io/name': 'slipway-sandbox', 'slipway.dev/egress': egress };
   return { namespace: SANDBOXES, labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' }, ip: '10.244.7.7' };
@@ -42,7 +42,7 @@ describe('the network policies', { timeout: 120_000, skip: missing ?? false }, (
       for (const egress of CLASSES) expect(isAllowed(policies, from, sandbox(egress), protocol, port)).toBe(mayCall);
     });
 
-  it("let a sandbox that was made with the cluster's DNS reach it as long as it lives, and nothing else by that", () => {
+  it("let a sandbox that was made with the cluster's DNS reach it for its lifetime, and nothing else by that", () => {
     for (const egress of CLASSES) {
       const made = { namespace: SANDBOXES, labels: { 'slipway.dev/egress': egress }, ip: '10.244.7.7' };
       for (const { name, to, protocol = 'TCP', port, reachableBy } of DESTINATIONS) {

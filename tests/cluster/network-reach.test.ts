@@ -11,7 +11,7 @@ const missing = given
     'This cluster takes no image from here: name the sandbox image that its nodes can pull in SLIPWAY_TEST_SANDBOX_IMAGE, as repository@sha256:<digest>.'
   : 'No cluster is given. On one that takes images from here, isolation.test.ts tries the network.';
 
-/** On a cluster that somebody else runs: the one place where enforcement can be bought and missed. */
+/** On a cluster run by others: the one place where enforcement can be bought and missed. */
 describe('a sandbox on the given cluster', { timeout: 600_000, skip: missing }, () => {
   let platform: PlatformCluster;
   before(async () => {

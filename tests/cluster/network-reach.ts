@@ -4,7 +4,7 @@ import { expect } from 'expect';
 import { newSlot, type PlatformCluster } from './platform-cluster.ts';
 import { FIXED, type Line, type Named, type Placed, ReachPods, type Target, targetsOf } from './reach-pods.ts';
 
-/** Nobody serves here on a node. */
+/** No server listens here on a node. */
 const HOST_PORT = 28_765;
 const PORTS = [5432, 6379, 8000, 10_250] as const;
 const both = (name: string, address: string, port: number): Named[] => [
@@ -29,10 +29,9 @@ export interface ReachWorld {
 }
 
 /**
- * What network-policy.test.ts reads, tried: that the nodes' network plugin does what our policies say. The plugin of the cluster that we build enforces none, so there
- * only that question is answered, and the rest says why it was not run.
- *
- * @param open asked once, before the first test; whoever opened the cluster closes it.
+ * What network-policy.test.ts reads, tried: that the nodes' network plugin does what our policies say. The plugin of
+ * the cluster that we build enforces none, so there only that question is answered, and the others report why they were
+ * skipped. ¶ ¶@param open called once, before the first test; its caller closes the cluster.
  */
 export const describeReach = (open: () => ReachWorld): void =>
   void describe('the network', { timeout: 300_000 }, () => {

@@ -1,7 +1,7 @@
 import type { Container, PodBody } from './contract-pod.ts';
 
 export interface Mutation {
-  /** What the pod has or lacks, as the rest of the sentence "a pod …". */
+  /** What the pod has or misses, as the end of the sentence "a pod …". */
   readonly name: string;
   /** Words of the one message that the policy must refuse it with. */
   readonly says: string;

@@ -80,7 +80,7 @@ describe('a pod of the platform that finds no room', { skip: missing ?? false, t
   const withoutBudget = (): Promise<string> => kubectl('-n', NAMESPACE, 'delete', 'pdb', budget.metadata.name, '--ignore-not-found');
   const clear = (): Promise<string> => kubectl('-n', NAMESPACE, 'delete', 'pods', '--all', '--force', '--grace-period=0');
 
-  it('waits without end where nobody has a class: sandboxes that nobody uses starve it', async () => {
+  it('waits without end where no pod has a class: unused sandboxes starve it', async () => {
     const { node, cpu } = await fullNode();
     await apply([pod(node, 'platform', cpu)]);
     await kubectl('-n', NAMESPACE, 'wait', `pod/${node}-platform`, '--for=condition=PodScheduled=false', '--timeout=50s');

@@ -60,7 +60,7 @@ export class ReachPods {
     return this.start(SANDBOXES, body.metadata.name, body, RUNTIME_API);
   }
 
-  /** A pod that is nobody's sandbox. */
+  /** A pod that is not a sandbox. */
   plain(namespace: string, plan: Plan, labels: Readonly<Record<string, string>> = {}, hostNetwork = false): Promise<Placed> {
     const name = `reach-${newSlot()}`;
     const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };

@@ -5,7 +5,7 @@ import { RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
-/** Of a service account that nobody has bound anything to: what the cluster grants to everybody. */
+/** Of a service account without bindings: what the cluster grants to all. */
 const BYSTANDER = 'system:serviceaccount:slipway:nobody-knows-me';
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 /** Verbs that mean something to few resources only, with those. */
@@ -88,7 +88,7 @@ describe('runtime-api', { timeout: 180_000, skip: missing ?? false }, () => {
     return [...new Map(all.map((one) => [`${one.group}/${one.resource}/${one.subresource}`, one])).values()];
   }
 
-  it('has in every namespace the rules of its Role and of everybody, and no other', async () => {
+  it('has in every namespace the rules of its Role and of all accounts, and no other', async () => {
     expect(namespaces).toEqual(expect.arrayContaining([SANDBOXES, 'slipway', 'kube-system', 'default']));
     for (const namespace of namespaces) {
       const [own, everybodys] = await Promise.all([rulesOf(RUNTIME_API, namespace), rulesOf(BYSTANDER, namespace)]);
@@ -127,7 +127,7 @@ describe('runtime-api', { timeout: 180_000, skip: missing ?? false }, () => {
     expect(yes.sort()).toEqual(own.sort());
   });
 
-  it('shares with everybody nothing but asking about itself', async () => {
+  it('shares with all accounts nothing but asking about itself', async () => {
     for (const namespace of namespaces) {
       const { resourceRules } = await rulesOf(BYSTANDER, namespace);
       expect(resourceRules.flatMap(({ resources = [] }) => resources).filter((resource) => !resource.startsWith('selfsubject'))).toEqual([]);

@@ -87,7 +87,7 @@ describe('names in a sandbox', { skip: missing ?? false, timeout: 600_000 }, () 
   }
 
   for (const egress of ['none', 'packages'] as const)
-    it(`of the world and of the cluster are found by nobody in class ${egress}, who is told so at once, and the platform's own are there`, async () => {
+    it(`of the world and of the cluster are not found in class ${egress}, at once, and the platform's own are there`, async () => {
       const { asked, called, resolver } = await found(egress, 'none');
       expect(resolver).toContain('nameserver 127.0.0.1\n');
       for (const [name, answers] of Object.entries(asked))

@@ -30,7 +30,7 @@ export function egressCases(stack: () => StackOnCluster, proxy: () => EgressOnHo
     expect(node).toContain('node 200');
     expect(python).toContain('python 200');
     expect(direct).toContain('.svc');
-    // It asks no resolver by itself, and is told so at once: milliseconds.
+    // It asks no resolver by itself, and fails at once: milliseconds.
     const [, code, took] = /^names (\d+) (\d+)/m.exec(names ?? '') ?? [];
     expect([code, Number(took) < 1_000]).toEqual(['2', true]);
     const pod = await on.podOf(talk);

@@ -42,7 +42,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     await talk.expectWholeLog();
   });
 
-  it('whoever looks at the pods from outside reads whose they are, and no pod has two sessions', async () => {
+  it('pods show their owners from outside, and no pod has two sessions', async () => {
     const on = stack();
     const talks = await Promise.all([1, 2].map((number) => on.open.talk(`owner ${number}`, [terminal('hostname'), finish()])));
     await Promise.all(talks.map((talk) => talk.ended('finished')));
@@ -148,7 +148,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     await Promise.all([talk, idle].map((each) => on.rest(each)));
   });
 
-  it('when the tool process is killed the conversation goes on in the same pod, and the restart is told', async () => {
+  it('when action-server is killed the conversation goes on in the same pod, and the restart is reported', async () => {
     const on = stack();
     const talk = await atWork(on, 'tools killed');
     const before = await on.podOf(talk);

@@ -10,7 +10,7 @@ import { SANDBOXES } from './contract-pod.ts';
 import type { EgressOnHost } from './egress-on-host.ts';
 import { type BackendCluster, openBackendCluster, type TestTemplate } from './open-backend.ts';
 
-/** A sandbox's pod, as far as these tests look at it. */
+/** A sandbox's pod, as far as these tests read it. */
 export interface SandboxPod {
   readonly metadata: {
     readonly name: string;
@@ -27,8 +27,8 @@ interface Container {
   readonly resources: { readonly limits: Readonly<Record<string, string>> };
 }
 
-// An answer as it came over the wire; each test says what it looks for.
-// biome-ignore lint/suspicious/noExplicitAny: as above.
+// An answer as it came over the wire; each test names what it reads. biome-ignore lint/suspicious/noExplicitAny: as
+// above.
 type Json = any;
 
 export interface StackOnClusterOptions {
@@ -140,7 +140,7 @@ export class StackOnCluster {
     });
   }
 
-  /** Nobody needs the conversation any more: its room is for the next one. */
+  /** The conversation is not needed any more: its room is for the next one. */
   async rest(talk: Talk): Promise<void> {
     await talk.post('pause');
   }

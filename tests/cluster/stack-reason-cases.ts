@@ -6,13 +6,16 @@ import type { Talk } from '../stack/talk.ts';
 import type { StackOnCluster } from './stack-on-cluster.ts';
 import { outputs, stepDetails } from './stack-work.ts';
 
-/** The node looks at disks every ten seconds, and the lease of the lost agent lasts as long. Milliseconds, for a busy machine. */
+/**
+ * The node checks disks every ten seconds, and the lease of the lost agent lasts as long. Milliseconds, for a busy
+ * machine.
+ */
 const EVICTED_MS = 60_000;
 const BACK_MS = 30_000;
 
 /** What the cluster does not do, and says why. */
 export function reasonCases(stack: () => StackOnCluster): void {
-  /** Waits until the person reads this beside a start step. */
+  /** Waits until the user reads this beside a start step. */
   const reads = (talk: Talk, words: RegExp, timeoutMs = BACK_MS): Promise<unknown> =>
     until(
       `the person reads ${words}`,
@@ -23,7 +26,7 @@ export function reasonCases(stack: () => StackOnCluster): void {
       timeoutMs,
     );
 
-  it('a command that needs more memory than the sandbox has is ended and the agent is told; the conversation goes on', async () => {
+  it('a command that needs more memory than the sandbox has is ended and the agent gets the reason; the conversation goes on', async () => {
     const on = stack();
     const talk = await on.open.talk('memory', [terminal('python3 -c "print(len(bytearray(10**9)))"; echo "exit $?"'), terminal('echo still here'), finish()]);
     await talk.ended('finished');
@@ -32,14 +35,14 @@ export function reasonCases(stack: () => StackOnCluster): void {
     await on.rest(talk);
   });
 
-  it('a sandbox that writes more than its disk is evicted: the person reads it in the words of the cluster, and the run goes on in another', async (test) => {
+  it('a sandbox that writes more than its disk is evicted: the user reads it in the words of the cluster, and the run goes on in another', async (test) => {
     const on = stack();
     const began = performance.now();
     const turns = [terminal('head -c 200M /dev/zero > big; sleep 80', { timeout: 90 }), terminal('ls -A'), finish()];
-    // By all answers: that its files are gone is told to the agent as a message, which is no new task.
+    // By all answers: that its files are gone reaches the agent as a message, which is no new task.
     const talk = await on.open.talk('disk', ({ body }) => turns[(body.messages ?? []).filter(({ role }) => role === 'assistant').length] ?? finish());
     await reads(talk, /its node evicted it \(Evicted: .*(exceeds|exceeded)/i, EVICTED_MS);
-    test.diagnostic(`200 MB written where 64 MiB are allowed → told: ${Math.round(performance.now() - began)} ms`);
+    test.diagnostic(`200 MB written where 64 MiB are allowed → answered: ${Math.round(performance.now() - began)} ms`);
     await talk.ended('finished', undefined, BACK_MS);
     expect(outputs(talk).at(-1)).not.toContain('big');
     await talk.expectWholeLog();

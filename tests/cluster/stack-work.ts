@@ -30,7 +30,7 @@ export function outputs(talk: Talk): string[] {
   });
 }
 
-/** Every sentence that the person read beside a start step, oldest first. */
+/** Every sentence that the user read beside a start step, oldest first. */
 export function stepDetails(talk: Talk): string[] {
   return talk.of('ConversationStateUpdateEvent').flatMap(({ key, value }) => {
     const detail = key === 'start_task' ? (value as { detail?: string }).detail : undefined;

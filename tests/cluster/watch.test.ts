@@ -60,7 +60,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
   const uidOf = (name: string): Promise<string> => kubectl(['get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']);
   const isGone = async (name: string): Promise<void> => expect(await kubectl(['get', 'pod', name, '--ignore-not-found'])).toBe('');
 
-  it('tells why no node takes it, in the words of the scheduler, and leaves nothing behind when it is given up', async () => {
+  it('reports why no node takes it, in the words of the scheduler, and leaves nothing behind when it is given up', async () => {
     const name = await make('nowhere');
     const { problem, message } = await inState(name, 'pending', (seen) => seen.problem !== undefined);
     expect(problem).toEqual({
@@ -72,7 +72,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     await isGone(name);
   });
 
-  it('tells that the image cannot be pulled', async () => {
+  it('reports that the image cannot be pulled', async () => {
     const name = await make('no-image');
     const { problem } = await inState(name, 'pending', (seen) => seen.problem !== undefined);
     expect(problem).toEqual({ code: 'sandbox.image-unavailable', detail: expect.stringContaining('registry.invalid/sandbox') });
@@ -80,7 +80,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     await isGone(name);
   });
 
-  it('is refused with a runtime class that the cluster lacks, and nothing is made', async () => {
+  it('is refused with a runtime class missing in the cluster, and nothing is made', async () => {
     const attempt = make('no-class');
     await expect(attempt).rejects.toMatchObject({ code: 'sandbox.refused', detail: expect.stringContaining('RuntimeClass "no-such-class" not found') });
     await isGone(`sb-watch-${count}`);
@@ -127,7 +127,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     expect(await backend.remove(name, uid, signal)).toBe('gone');
   });
 
-  it('lives on when its tool process is killed, and counts that with the reason', async () => {
+  it('stays up when its action-server is killed, and counts that with the reason', async () => {
     const name = await make('any');
     const { uid, address } = await inState(name, 'running');
     for (const kill of [1, 2]) {
@@ -139,7 +139,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     await backend.remove(name, uid, signal);
   });
 
-  it('looks the same to a replica that has just listed the pods as to one that has watched them', async () => {
+  it('is the same to a replica that has just listed the pods as to one that has watched them', async () => {
     const { template } = opened;
     const [running, pending] = [await make('any'), await make('nowhere')];
     await inState(running, 'running');
@@ -169,7 +169,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     expect(reason).toMatch(/^the sandbox ended: its node evicted it \(Evicted: .*(ephemeral|emptyDir|EmptyDir|storage).*\)$/);
   });
 
-  it('ends when somebody else deletes it, and is then gone', async () => {
+  it('ends when another party deletes it, and is then gone', async () => {
     const name = await make('any');
     await inState(name, 'running');
     await kubectl(['delete', 'pod', name, '--wait=false']);

@@ -209,7 +209,7 @@ describe('what an organization’s owner governs, in a browser', {
     const command = await shownCommand(dialog);
     await dialog.getByRole('button', { name: 'I have it' }).click();
     expect(await command()).toBe(200);
-    // The address decides, and it follows the click by a moment: `check` would look too early.
+    // The address decides, and it follows the click by a moment: `check` would check too early.
     await owner.getByLabel('Everybody’s keys').click();
     await row(owner, 'deploys').getByText('release bot (service account)').waitFor();
     await expectClean(owner, 'api keys', 'everyTheme');
@@ -307,7 +307,7 @@ describe('what an organization’s owner governs, in a browser', {
     await expectClean(owner, 'conversations');
   });
 
-  step('sets budgets after having read whom they would stop, and lets one person go on', async () => {
+  step('sets budgets after having read whom they would stop, and lets one user go on', async () => {
     await open(owner, 'admin/budgets', 'Budgets');
     const member = owner.getByLabel('Each member, a month, in USD');
     await member.fill('ten');
@@ -335,7 +335,7 @@ describe('what an organization’s owner governs, in a browser', {
     await expectClean(owner, 'budgets');
   });
 
-  step('two tabs change the settings: the slower one is told, and what it typed is not lost silently', async () => {
+  step('two tabs change the settings: the slower one gets a conflict, and what it typed is not lost silently', async () => {
     await open(owner, 'admin/settings', 'Settings');
     const other = await newPage(owner);
     await open(other, 'admin/settings', 'Settings');
@@ -355,7 +355,7 @@ describe('what an organization’s owner governs, in a browser', {
     await until('what the other saved is there', async () => (await owner.getByLabel('Environment of a task that names none').inputValue()) === 'staging');
   });
 
-  step('has prompts kept, which members are told where they write, and ends that again', () => keepPrompts({ owner, member, open }));
+  step('has prompts kept, which members see where they write, and ends that again', () => keepPrompts({ owner, member, open }));
 
   step('reads in the audit what was done, verifies it and takes it along', async () => {
     await open(owner, 'admin/audit', 'Audit');
@@ -380,7 +380,7 @@ describe('what an organization’s owner governs, in a browser', {
     expect(JSON.stringify(lines)).toContain('secret.delete');
   });
 
-  step('a member has their own keys and secrets there, and is refused the rest in words', async () => {
+  step('a member has their own keys and secrets there, and is refused everything else with a sentence', async () => {
     await open(member, 'admin/api-keys', 'API keys');
     await member.getByText('You have no API key').waitFor();
     expect(await member.getByRole('checkbox', { name: 'Everybody’s keys' }).count()).toBe(0);

@@ -79,7 +79,7 @@ describe('the agent’s browser, beside the conversation', {
     }
   };
 
-  it('is seen by the person, taken, used and handed back with a note, which the agent reads with what the person did', async () => {
+  it('is seen by the user, taken, used and handed back with a note, which the agent reads with what the user did', async () => {
     try {
       await page.goto(stack.url);
       await page

@@ -8,7 +8,7 @@ interface Harness {
   readonly axeClean: (where: string) => Promise<void>;
 }
 
-/** The person lets the agent ask first, says no with a reason, then yes, and lets it go on by itself again. */
+/** The user turns confirmation on, rejects with a reason, approves, and turns it off again. */
 export async function answerTheAgent({ page, status, axeClean }: Harness): Promise<void> {
   const card = page.getByRole('region', { name: 'Approval' });
   const ask = async (mode: string): Promise<void> => {

@@ -24,7 +24,10 @@ function repositoryIn(dataDirectory: string, name: string): string {
   return found;
 }
 
-/** The person looks at a file as the sandbox changes it, edits it, keeps what both wrote over a reload, and decides; then the same on a phone. */
+/**
+ * The user views a file as the sandbox changes it, edits it, keeps what both wrote over a reload, and decides; then the
+ * same on a phone.
+ */
 export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): Promise<void> {
   const file = path.join(repositoryIn(dataDirectory, 'sample'), 'src/sum.js');
   const content = (): string => readFileSync(file, 'utf8');

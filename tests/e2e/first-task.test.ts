@@ -23,7 +23,7 @@ function lastingLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|The tool is at work$|(… )?\d+$)/.test(line));
 }
 
-describe('a person in a browser', {
+describe('a user in a browser', {
   timeout: 300_000,
   skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 }, () => {
@@ -81,7 +81,7 @@ describe('a person in a browser', {
     }
   };
 
-  /** One person's way: after a step that failed the next ones would only wait. */
+  /** One user's steps: after a step that failed the next ones would only wait. */
   let broken = false;
   const step = (name: string, work: () => Promise<void> | void): void => {
     it(name, async (test) => {
@@ -114,7 +114,7 @@ describe('a person in a browser', {
     await axeClean('home');
   });
 
-  step('is told what is wrong with a repository that is not an address', async () => {
+  step('reads what is wrong with a repository that is not an address', async () => {
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Count to 40');
     await page.getByRole('combobox', { name: 'Repository', exact: true }).fill('not an address');
     await page.getByRole('button', { name: /^Start/ }).click();
@@ -217,7 +217,7 @@ describe('a person in a browser', {
     expect((await run('git', ['-C', clone, 'status', '--porcelain'])).stdout.trim()).toBe('?? SLIPWAY_DEMO.md');
   });
 
-  step('is told why a start failed and what to do, and gets the task back to change it', async () => {
+  step('reads why a start failed and what to do, and gets the task back to change it', async () => {
     const finished = page.url();
     await page.getByRole('link', { name: 'New task' }).first().click();
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Work on a branch that is not there');
@@ -277,7 +277,7 @@ describe('a person in a browser', {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  step('opens a port of the sandbox in a tab of its own, is told in words what cannot be opened, and ends it', async () => {
+  step('opens a port of the sandbox in a tab of its own, reads what cannot be opened, and ends it', async () => {
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Open a port' }).click();
     await page.getByText('Nobody has a port of this sandbox open.').waitFor();
@@ -331,7 +331,7 @@ describe('a person in a browser', {
     await page.waitForURL('**/login**');
   });
 
-  step('saw no error in the console and asked nobody outside for anything', () => {
+  step('saw no error in the console and made no request to other hosts', () => {
     expect(complaints).toEqual([]);
     expect(foreign).toEqual([]);
   });

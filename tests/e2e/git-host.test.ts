@@ -90,7 +90,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
       }
     });
   };
-  /** Seen in every theme and size, as a person and as axe. */
+  /** Seen in every theme and size, as a user and as axe. */
   const look = async (where: string): Promise<void> => {
     const directory = process.env['PICTURES'];
     if (directory !== undefined) {
@@ -105,7 +105,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     await expectClean(page, where, 'everyTheme');
   };
   const dialog = (): Locator => page.getByRole('dialog');
-  /** Presses Link, says yes at Gitea as this person, and comes back. */
+  /** Presses Link, consents at Gitea as this user, and comes back. */
   const goToGitea = async (as: GiteaPerson): Promise<void> => {
     // 204: the browser stays where it is.
     await page.route(`${gitea.url}/**`, (route) => route.fulfill({ status: 204 }));

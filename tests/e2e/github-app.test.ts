@@ -100,7 +100,7 @@ describe('a GitHub App of an organization, in a browser', {
       }
     });
   };
-  /** Seen as a person and as axe. */
+  /** Seen as a user and as axe. */
   const look = async (where: string): Promise<void> => {
     const directory = process.env['PICTURES'];
     if (directory !== undefined) {

@@ -4,7 +4,7 @@ import { finish } from '../stack/script-book.ts';
 import { expectClean } from './browser.ts';
 import type { Watching } from './watching.test.ts';
 
-/** Two pings that do not come, and a look. Milliseconds. */
+/** Two pings that do not come, and a poll. Milliseconds. */
 const SOON_MS = 15_000;
 
 /** With text from right to left, and code. */

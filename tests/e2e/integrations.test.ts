@@ -90,7 +90,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
       }
     await page.setViewportSize(WIDE);
   };
-  /** Seen in every theme and size, as a person and as axe. */
+  /** Seen in every theme and size, as a user and as axe. */
   const look = async (where: string): Promise<void> => {
     await picture(where.replaceAll(' ', '-'));
     await expectClean(page, where, 'everyTheme');
@@ -321,7 +321,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     }
   };
 
-  /** Somebody signed in at GitLab allows everything. */
+  /** A user signed in at GitLab allows everything. */
   const allow = (account: object): void => {
     provider.grants = { scope: 'read_user', expires_in: 7_200 };
     provider.broken.set('/oauth/authorize', (request, response) => {

@@ -227,7 +227,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     expect(await shop.pullRequests('all')).toHaveLength(1);
   });
 
-  step('is merged on the page, by a person and at the head that the person saw', async () => {
+  step('is merged on the page, by a user and at the head that the user saw', async () => {
     // Made ready at the host, by whom it is asked to review.
     await ada.repository('ada', 'shop').call('PATCH', `/pulls/${request}`, { title: 'The total forgets the quantity' });
     const merge = card().getByRole('button', { name: 'Merge…' });

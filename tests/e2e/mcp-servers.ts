@@ -84,7 +84,7 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await dialog.getByText('leak_<secret:TRACKER_AUTHORIZATION>').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
 
-    // By hand, wrong first: a row without a value, then an address where nobody listens.
+    // By hand, wrong first: a row without a value, then an address without a server.
     await owner.getByRole('button', { name: 'New server' }).click();
     await dialog.getByLabel('Name', { exact: true }).first().fill('nobody');
     await dialog.getByLabel('Address').fill(`http://127.0.0.1:${await freePort()}/mcp`);

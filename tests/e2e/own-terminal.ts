@@ -8,7 +8,10 @@ interface Harness {
   readonly axeClean: (where: string) => Promise<void>;
 }
 
-/** The person works in a shell of their own: it is there after a reload with what it had written, and has the size of its panel; a second one stands beside it. */
+/**
+ * The user works in a shell of their own: it is there after a reload with what it had written, and has the size of its
+ * panel; a second one stands beside it.
+ */
 export async function workInTheTerminal({ page, axeClean }: Harness): Promise<void> {
   const screen = page.locator('.xterm-rows');
   const input = page.getByRole('textbox', { name: 'Terminal input' });

@@ -36,7 +36,7 @@ describe('people of an organization, in a browser', {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERMS_URL: 'https://example.test/terms', TERMS_VERSION: '2026-11', ...ANALYTICS },
       log: (line) => log.push(line),
       signal: AbortSignal.timeout(120_000),
-      // Nobody gives a task here.
+      // No user gives a task here.
       without: ['worker', 'runtime-api', 'sandbox-gateway'],
     });
     browser = await launchChromium(executable ?? '');
@@ -63,7 +63,7 @@ describe('people of an organization, in a browser', {
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  /** Two persons' way: after a step that failed the next ones would only wait. */
+  /** Two users' steps: after a step that failed the next ones would only wait. */
   let broken = false;
   const step = (name: string, work: () => Promise<void> | void): void => {
     it(name, async (test) => {
@@ -80,7 +80,7 @@ describe('people of an organization, in a browser', {
     });
   };
 
-  step('a person accepts the terms, makes an organization and is in it, as its owner', async () => {
+  step('a user accepts the terms of service, makes an organization and is in it, as its owner', async () => {
     await owner.goto(stack.url);
     await signIn(owner, 'demo', 'demo');
     await heading(owner, 'Accept the terms').waitFor();
@@ -102,7 +102,7 @@ describe('people of an organization, in a browser', {
     await expectClean(owner, 'members', 'everyTheme');
   });
 
-  step('invites several at once, is told of each what came of it, and gets a link where no mail goes out', async () => {
+  step('invites several at once, reads the outcome of each, and gets a link where no mail goes out', async () => {
     await owner.getByRole('button', { name: 'Invite people' }).click();
     const dialog = owner.getByRole('dialog');
     await dialog.getByLabel('E-mail addresses').fill(`Grace <${GUEST.email}>, demo@example.test; nobody`);
@@ -130,7 +130,7 @@ describe('people of an organization, in a browser', {
     await other.close();
   });
 
-  step('the invited person reads it without an account, makes one on the way, comes back and joins', async () => {
+  step('the invited user reads it without an account, makes one on the way, comes back and joins', async () => {
     await guest.goto(link);
     await heading(guest, 'Join Acme Robotics').waitFor();
     await guest.getByText('Demo Person invites you to').waitFor();
@@ -151,7 +151,7 @@ describe('people of an organization, in a browser', {
     await heading(guest, 'The invitation was used').waitFor();
   });
 
-  step('a member looks up who is there, and is offered nothing that only an admin may', async () => {
+  step('a member sees the members, and no action of admins', async () => {
     await guest.goto(`${stack.url}/acme-robotics/admin`);
     await guest.waitForURL('**/admin/members');
     await rowOf(guest, GUEST.name).getByText('You').waitFor();
@@ -191,7 +191,7 @@ describe('people of an organization, in a browser', {
     await second.close();
   });
 
-  step('finds people by name and by role, and says so when nobody matches', async () => {
+  step('finds members by name and by role, and says so when none matches', async () => {
     await owner.getByRole('searchbox', { name: 'Search people' }).fill('grace');
     await owner.waitForURL('**/admin/members?search=grace');
     await until('one is left', async () => (await owner.getByRole('row').count()) === 2);
@@ -289,7 +289,7 @@ describe('people of an organization, in a browser', {
     await owner.getByRole('link', { name: 'Show what waits to be sent' }).waitFor();
   });
 
-  step('claims a domain, and is told which record proves it and that it is not there', async () => {
+  step('claims a domain, and reads which record verifies it and that it is missing', async () => {
     await owner.goto(`${stack.url}/acme-robotics/admin/security`);
     await owner.getByRole('button', { name: 'Claim a domain' }).click();
     await owner.getByRole('textbox', { name: 'Domain' }).fill('acme.invalid');

@@ -19,7 +19,7 @@ const SLOW = { timeout: 60_000 };
 const GUEST = { name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'a long password' };
 const LIVE = ['Terminal', 'Files', 'Browser', 'Ports'];
 
-describe('somebody who may read a conversation and not reach into its sandbox', {
+describe('a user who may read a conversation and not reach into its sandbox', {
   timeout: 300_000,
   skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 }, () => {
@@ -84,7 +84,7 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
     }
   }
 
-  /** A page of somebody who has signed in, and whatever it asks of the sandbox. */
+  /** A page of a signed-in user, and its requests to the sandbox. */
   async function pageOf(person: SignedInClient): Promise<{ context: BrowserContext; page: Page; reached: string[] }> {
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
     await context.addCookies(
@@ -154,7 +154,7 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
         expect([rest, (await through(rest, { method })).status]).toEqual([rest, 401]);
       expect(await Promise.all(['terminal', 'files', 'browser'].map((channel) => liveSocket(channel, given).closed))).toEqual([4001, 4001, 4001]);
 
-      // app-server looks at what somebody may do every second; the gateway is told at once.
+      // app-server checks permissions every second; the gateway hears of changes at once.
       await until('the API knows it too', async () => (await guest.fetch(access())).status === 403);
       const refusals = [
         ['GET', access()],

@@ -33,7 +33,7 @@ export interface Watching {
   readonly write: (name: string, harness: Harness) => string;
   readonly status: (name: string) => Locator;
   readonly timeline: () => Locator;
-  /** A picture for who looks at the screens: `SCREENSHOTS` names the folder. */
+  /** A screenshot for review: `SCREENSHOTS` names the folder. */
   readonly picture: (name: string) => Promise<void>;
 }
 
@@ -155,7 +155,7 @@ describe('a user who watches and approves each step, in a browser', {
 
   step('reads what the command of a sub-agent prints while it runs, and in its colours afterwards', watchASubAgent);
 
-  step('is told within seconds that the server hangs, and sends a message once it answers again', outlastAHungServer);
+  step('reports within seconds that the server hangs, and sends a message once it answers again', outlastAHungServer);
 
   step('has a later message wait for an earlier one that is slow on its way', writeTwoInOrder);
 
@@ -165,7 +165,7 @@ describe('a user who watches and approves each step, in a browser', {
 
   step('finds on a phone what is open, and can press all of it', useAPhone);
 
-  step('has pages in which no script runs that somebody put there', refuseInjectedScripts);
+  step('has pages in which no script runs that an attacker put there', refuseInjectedScripts);
 
   step('has seen no error of the page', async () => {
     expect(complaints).toEqual([]);

@@ -39,7 +39,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(step, { minLength: 6, maxLength: 12 });
 /** Conversations of one run, each with a sandbox of its own; seconds each. */
 const RUNS = 6;
-/** A broken variant is found within so many: a step that comes before the agent has begun with the one before it proves nothing. */
+/**
+ * A broken variant is found within so many: a step that comes before the agent has begun with the one before it shows
+ * nothing.
+ */
 const BROKEN_TRIALS = 4;
 
 /** What found the faults of before, and each way around: tried first, every time. */

@@ -27,7 +27,7 @@ export interface Company {
   readonly accounts: Readonly<Record<ServiceAccount, { readonly id: string; readonly key: string }>>;
 }
 
-/** Longest until the agent has come to wait or rest. Milliseconds, on a busy machine. */
+/** Longest until the agent waits or is idle. Milliseconds, on a busy machine. */
 const SETTLE_MS = 30_000;
 type Written = { readonly by: Actor; readonly turn: number };
 /** A yes that the app took. */
@@ -189,7 +189,7 @@ export class World {
     }
   }
 
-  /** Until the agent waits for somebody, or has nothing to do; the app's log then has everything. */
+  /** Until the agent waits for a user, or has nothing to do; the app's log then has everything. */
   async settled(): Promise<void> {
     await until(
       'the agent waits or rests',
@@ -256,7 +256,7 @@ export class World {
     this.receipts.push({ by: actor, ids, receipt });
   }
 
-  /** Four eyes is off for a moment, in which somebody approves what may be their own. */
+  /** Four eyes is off for a moment, in which a user approves what may be their own. */
   async lapse(actor: Actor, replica: number): Promise<void> {
     await this.fourEyes(false);
     const ids = await this.pending();
@@ -275,7 +275,7 @@ export class World {
     ]);
   }
 
-  /** Somebody changes a file of the sandbox: sandbox-gateway, which is not here, writes it down as it does. */
+  /** A user changes a file of the sandbox: sandbox-gateway, which is not here, records it as it does. */
   async steerByFile(actor: Actor): Promise<void> {
     this.turn += 1;
     const { owner } = this.app;
@@ -313,7 +313,7 @@ export class World {
     await this.lifeAgain();
   }
 
-  /** What somebody would try who may not approve: every other way to the same. */
+  /** What a user without approval rights would try: every other way to the same. */
   async force(actor: Actor, way: 'run' | 'answer' | 'socket' | 'session-key' | 'fork' | 'policy', replica: number): Promise<void> {
     const at = `/api/conversations/${this.id}`;
     const headers = this.sandbox.asUser(this.callerOf(actor));
@@ -354,7 +354,7 @@ export class World {
     await this.deliver();
   }
 
-  /** Actions that somebody was let approve. */
+  /** Actions that a user could approve. */
   get approvals(): number {
     return this.approvedBy.size;
   }
@@ -369,7 +369,7 @@ export class World {
       if (!existsSync(path.join(this.sandbox.workspace, command.slice('touch '.length)))) continue;
       if (this.exempt.has(action.id)) continue;
       const approval = this.approvedBy.get(action.id);
-      if (approval === undefined) found.push(`${command} was carried out, and nobody approved it`);
+      if (approval === undefined) found.push(`${command} was carried out, without an approval`);
       else if (isAccount(approval.by)) found.push(`${command} was approved by a service account`);
       else if (this.steeredBy(approval)) found.push(`${command} was approved by ${approval.by}, who had asked for it`);
     }
@@ -412,7 +412,7 @@ export class World {
       return await new Promise<boolean>((resolve, reject) => {
         socket.once('error', reject);
         socket.once('close', () => resolve(false));
-        // A frame that is refused at once tells that the one before it has been dealt with: frames are taken in order.
+        // A frame that is refused at once shows that the one before it was handled: frames are taken in order.
         socket.on('message', (data: Buffer) => {
           const said = JSON.parse(data.toString()) as { kind?: string; code?: string; key?: string };
           if (said.key === 'full_state') socket.send(JSON.stringify(frame));

@@ -1,7 +1,7 @@
 import type { GiteaPerson } from '@slipway/testing/gitea';
 import type { Page } from 'playwright-core';
 
-/** As a person does it on Gitea's own pages, which `prepareGiteaPages` builds. */
+/** As a user does it on Gitea's own pages, which `prepareGiteaPages` builds. */
 export async function signInToGitea(page: Page, person: GiteaPerson): Promise<void> {
   await page.goto(`${person.url}/user/login`);
   await page.getByLabel('Username or Email Address').fill(person.login);

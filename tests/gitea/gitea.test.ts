@@ -44,7 +44,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     expect(await second.git('rev-parse', 'HEAD')).toBe(sha);
   });
 
-  it('adversary: neither a wrong token, nor one that may only read, nor somebody else pushes', async () => {
+  it('adversary: neither a wrong token, nor one that may only read, nor another user pushes', async () => {
     const url = new URL(ada.cloneUrl(shop));
     url.password = randomBytes(20).toString('hex');
     await expect(WorkCopy.clone(url.href)).rejects.toThrow(/Authentication failed|unauthorized/i);

@@ -18,7 +18,7 @@ console.log(JSON.stringify({ url: gitea.url, home: gitea.server.home }));
 setInterval(() => {}, 1_000);
 `;
 
-describe('the life of a Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describe('the lifetime of a Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   it('is one of two at once, and leaves neither a process nor a folder', async () => {
     const both = await Promise.all([startGitea({ say: console.log }), startGitea({ say: console.log })]);
     const [first, second] = both;

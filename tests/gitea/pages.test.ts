@@ -12,8 +12,8 @@ const missing =
   (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
 if (missing !== null) console.log(`${missing} Gitea's pages are not tried.`);
 
-describe('a person at the pages of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
-  it('labels an issue and comments on a line, and webhooks tell both', async () => {
+describe('a user at the pages of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+  it('labels an issue and comments on a line, and webhooks report both', async () => {
     const [gitea, listener, browser] = await Promise.all([startGitea(), WebhookListener.open(), launchChromium(chromium ?? '')]);
     try {
       const ada = await gitea.admin.createUser('ada');

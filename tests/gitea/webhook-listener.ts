@@ -3,7 +3,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Delivery {
-  /** `X-Gitea-Event-Type`, which tells a label from the opening of an issue; `X-Gitea-Event` says `issues` for both. */
+  /**
+   * `X-Gitea-Event-Type`, which distinguishes a label from the opening of an issue; `X-Gitea-Event` says `issues` for
+   * both.
+   */
   readonly event: string;
   readonly headers: IncomingHttpHeaders;
   /** As it came: a signature holds for these bytes only. */

@@ -63,7 +63,7 @@ describe('Datadog in the chart', { skip: missingForHelm() ?? false }, () => {
     expect(env.get('DD_PROFILING_ENABLED')?.value).toBe('false');
   });
 
-  it('tells the agent of metrics by name, never of all, and whose log lines are', () => {
+  it('names metrics to the agent, never all, and the source of log lines', () => {
     const listed = JSON.parse(readFileSync(path.join(ROOT, 'helm/slipway/files/datadog/metrics.json'), 'utf8')) as string[];
     expect(listed.length).toBeGreaterThan(20);
     for (const name of listed) expect(name).toMatch(/^[a-z][a-z0-9_]+(?<!_total)$/);

@@ -41,7 +41,7 @@ describe('the way out of sandboxes by name', { skip: missingForHelm() ?? false }
     expect(component((await render([MINIMUM, { sandboxes: { templates: [silent] } }])).objects, 'Deployment', 'egress-proxy')).toBeDefined();
   });
 
-  it('has one secret with runtime-api, which tells sandboxes an address that the Service answers on', () => {
+  it('has one secret with runtime-api, which gives sandboxes an address that the Service answers on', () => {
     const proxy = environment(component(objects, 'Deployment', 'egress-proxy'));
     const runtime = environment(component(objects, 'Deployment', 'runtime-api'));
     expect(proxy['EGRESS_SECRET']?.valueFrom).toEqual(runtime['EGRESS_SECRET']?.valueFrom);
@@ -52,7 +52,7 @@ describe('the way out of sandboxes by name', { skip: missingForHelm() ?? false }
     expect(runtime['EGRESS_NO_PROXY']?.value).toBe('.cluster.local,.example.org');
   });
 
-  it('is told the hosts of the values, which it takes, and is rolled out when they change', async () => {
+  it('gets the hosts of the values, which it takes, and is rolled out when they change', async () => {
     const { HostRules } = (await import(pathToFileURL(path.join(ROOT, 'apps/egress-proxy/dist/admission/host-rules.js')).href)) as HostRulesModule;
     const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name === 'acme-egress-rules');
     const rules = new HostRules(JSON.parse(map.data['rules.json']) as EgressRules, [443]);

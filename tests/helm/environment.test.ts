@@ -11,7 +11,7 @@ interface Config {
   loadMigrateConfig?(source: Environment): unknown;
 }
 
-/** What a Secret of the operator's holds, where an app looks at its form. */
+/** What a Secret of the operator's holds, where an app checks its form. */
 const THERE_BEFORE: Environment = {
   SMTP_URL: 'smtps://user:password@mail.example.com:465',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',

@@ -82,7 +82,7 @@ describe('who gives way on full nodes', { skip: missingForHelm() ?? false }, () 
   const templatesOf = (objects: readonly Manifest[]): Manifest[] =>
     parse(ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-templates')).data['templates.yaml']);
 
-  it('is a sandbox, for any pod of the platform, and it drives nobody out', async () => {
+  it('is a sandbox, for any pod of the platform, and it evicts none', async () => {
     const objects = await ok();
     const classes = new Map(ofKind(objects, 'PriorityClass').map((one) => [one.metadata.name, one]));
     expect([...classes.keys()].sort()).toEqual(['slipway-platform', 'slipway-sandboxes']);
@@ -135,7 +135,7 @@ describe('what good neighbours of the chart get', { skip: missingForHelm() ?? fa
     for (const url of absolute) expect(url).toMatch(/^https:\/\/git\.example\.com\/slipway\/docs\/operate\/alerts\.md#slipway\w+$/);
   });
 
-  it('an autoscaler that looks at the queue, too', async () => {
+  it('an autoscaler that reads the queue, too', async () => {
     const queue = { type: 'External', external: { metric: { name: 'slipway_outbox_jobs' }, target: { type: 'AverageValue', averageValue: '20' } } };
     const objects = await ok({ worker: { autoscaling: { enabled: true, metrics: [queue] } } });
     const { metrics } = component(objects, 'HorizontalPodAutoscaler', 'worker').spec;

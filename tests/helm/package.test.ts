@@ -25,7 +25,7 @@ describe('the chart as a package', { skip: missingForHelm() ?? false }, () => {
     }
   });
 
-  it('says where it is from, who keeps it, what it looks like, and has a changelog of its version', () => {
+  it('says where it is from, who keeps it, its icon, and has a changelog of its version', () => {
     const chart = parse(readFileSync(path.join(CHART, 'Chart.yaml'), 'utf8')) as Record<string, unknown>;
     for (const key of ['home', 'icon', 'sources', 'keywords', 'maintainers', 'kubeVersion']) expect([key, chart[key]]).toEqual([key, expect.anything()]);
     const icon = Buffer.from(String(chart['icon']).replace('data:image/svg+xml;base64,', ''), 'base64').toString();

@@ -68,7 +68,7 @@ describe('what keeps sandboxes in', { skip: missingForHelm() ?? false }, () => {
     expect(one.spec.template.spec.containers[0].image).toBe(`slipway/sandbox@${DIGEST}`);
   });
 
-  it('gives sandboxes no DNS of the world unless a value says so, and tells runtime-api the names of what they call, which the worker tells them', async () => {
+  it('gives sandboxes no DNS of the world unless a value says so, and gives runtime-api the names that worker sends them', async () => {
     const environment = async (values: object[], component: string): Promise<Record<string, string>> => {
       const { objects } = await render([MINIMUM, ...(values as Manifest[])]);
       const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component);

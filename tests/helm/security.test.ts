@@ -99,7 +99,7 @@ for (const { name, values, files = [], apps = APPS } of KINDS)
       }
     });
 
-    it('serves metrics on a port that nobody but the monitoring reaches, least of all a sandbox or an ingress', () => {
+    it('serves metrics on a port that only the monitoring reaches, least of all a sandbox or an ingress', () => {
       for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
         const [{ env, ports }] = spec.template.spec.containers;
         const port = ports.find((one: Manifest) => one.name === 'metrics')?.containerPort;

@@ -9,9 +9,9 @@ import { PersonInChromium } from './person-in-chromium.ts';
 
 const LIN = { username: 'lin', password: 'correct horse', email: 'lin@example.test', firstName: 'Lin', lastName: 'Yutang' };
 
-/** What an operator may ask of everybody before they get in. */
+/** What an operator may require of all users before sign-in. */
 export function describeGates(world: () => IdentityWorld, browser: () => Browser): void {
-  it('lets nobody in before their e-mail address is proved and an authenticator is set up, where the realm asks for both', async (test) => {
+  it('admits no user before their e-mail address is verified and an authenticator is set up, where the realm requires both', async (test) => {
     const [app, mail] = [await AppOfIssuer.listen(), await MailSink.listen()];
     const smtp = { host: '127.0.0.1', port: mail.port, from: 'slipway@example.test', tls: false };
     await world().keycloak.admin.makeRealm(realmFor('strict', app.url, { smtp, verifyEmail: true, totp: 'required' }));

@@ -14,7 +14,7 @@ import { discoverIssuer } from '../../keycloak/render.ts';
 const WEB_CLIENT = { id: 'slipway-web', secret: 'web-secret-of-the-tests' };
 const SERVICE_CLIENT = { id: 'slipway-service', secret: 'service-secret-of-the-tests' };
 
-/** Somebody whom the realm knows by a password. */
+/** A user of the realm with a password. */
 export const ADA = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
 
 /** A realm as `keycloak/` makes it, for an app at this address. Strangers may register. */
@@ -106,13 +106,13 @@ export class IdentityWorld {
     return { clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret };
   }
 
-  /** app-server's own token, without any person. */
+  /** app-server's own token, without any user. */
   tokenOfService(): Promise<Response> {
     const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: SERVICE_CLIENT.id, client_secret: SERVICE_CLIENT.secret });
     return fetch(`${this.keycloak.issuerUrl}/protocol/openid-connect/token`, { method: 'POST', body, signal: AbortSignal.timeout(60_000) });
   }
 
-  /** Looks into app-server's database as its owner. */
+  /** Queries app-server's database as its owner. */
   async query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
     const client = new pg.Client({ connectionString: this.database.ownerUrl });
     await client.connect();

@@ -15,7 +15,7 @@ const executable = findChromium();
 const missing = await whyNoKeycloak((line) => console.log(line));
 if (missing !== null) console.log(`Sign-in with the real Keycloak is not tested: ${missing}`);
 
-/** Longer than an access token lives. Milliseconds. */
+/** Longer than an access token lasts. Milliseconds. */
 const TOKEN_IS_DUE_MS = 301_000;
 
 describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
@@ -74,7 +74,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
     });
   });
 
-  describe('a person in Chromium', {
+  describe('a user in Chromium', {
     skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
   }, () => {
     let browser: Browser;
@@ -118,7 +118,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
       expect(await me()).toMatchObject({ name: 'Mary Somerville' });
     });
 
-    /** From the realm's page to the company's, and in as this person of the company's. */
+    /** From the realm's page to the company's, and in as this user of the company's. */
     async function chooseCompany(values: Readonly<Record<string, string>>): Promise<void> {
       const { page } = person;
       await page.getByRole('link', { name: 'Company account' }).click();
@@ -128,7 +128,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
       await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
     }
 
-    it('comes by the company’s own issuer, as somebody whom nobody knew; its token is stored for them and can be read', async () => {
+    it('comes by the company’s own issuer, as an unknown user; its token is stored for them and can be read', async () => {
       const issuer = world.issuer();
       const { url, transaction } = await issuer.begin();
       const page = await open(url);
@@ -146,7 +146,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
       expect(await userinfo.json()).toMatchObject({ email: 'grace@example.test' });
     });
 
-    it('who comes with the e-mail address of an account has to prove that it is theirs, and is then that person', async () => {
+    it('who comes with the e-mail address of an account has to confirm that it is theirs, and is then that user', async () => {
       const known = { username: 'demo-here', password: 'correct horse', firstName: 'Demo', lastName: 'Person', email: 'demo@example.test' };
       const id = await world.keycloak.admin.createPerson(known);
       const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
@@ -178,7 +178,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
     });
   });
 
-  describe('a signed-in person', () => {
+  describe('a signed-in user', () => {
     const works = async (person: SignedInClient): Promise<boolean> => (await person.fetch('/api/v1/me')).status === 200;
     const sessionsOf = async (username: string): Promise<Array<{ id: string }>> => {
       const [user] = await world.keycloak.admin.call<Array<{ id: string }>>('GET', `/users?username=${username}&exact=true`);
@@ -223,7 +223,7 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
       const answer = await new CookieClient().send(`${world.url}/oauth/login`, { headers: { accept: 'text/html' } });
       expect(await answer.text()).toMatch(/<h1>The sign-in service does not answer<\/h1>.*people already signed in/s);
       await world.keycloak.start();
-      // It is back when it gives somebody a token: the first ones of a cold Keycloak are its own time.
+      // It is back when it gives a token: the first ones of a cold Keycloak are its own time.
       expect((await world.tokenOfService()).status).toBe(200);
       const passed = stopwatch();
       world.clock.advance(TOKEN_IS_DUE_MS);

@@ -22,7 +22,7 @@ export class MailSink {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** The first address in the last mail to this person. */
+  /** The first address in the last mail to this user. */
   linkFor(to: string): string | undefined {
     return /https?:\/\/[^\s"<>]+/.exec(this.mails.findLast((mail) => mail.to === to)?.text ?? '')?.[0];
   }

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** Somebody at a computer of their own: a browser with no cookies of anybody's. */
+/** A user at a computer of their own: a browser without cookies. */
 export class PersonInChromium {
   readonly page: Page;
   private readonly context: BrowserContext;
@@ -29,7 +29,7 @@ export class PersonInChromium {
     const { password, ...profile } = person;
     await this.page.getByRole('link', { name: 'Register' }).click();
     await this.page.locator('input[name="firstName"]').waitFor();
-    // A realm that wants the address proved asks for the password only after that.
+    // A realm that requires a verified address asks for the password only after that.
     const withPassword = (await this.page.locator('input[name="password"]').count()) > 0;
     await this.fill({ ...profile, ...(withPassword ? { password, 'password-confirm': password } : {}) });
   }

@@ -126,7 +126,7 @@ describe('the images of the apps', { skip: root }, () => {
         });
 
       if (app !== 'web')
-        it('names every variable that it lacks, and ends', async () => {
+        it('names every variable that is missing, and ends', async () => {
           const container = startContainer(planOf(`${app}-bare`, unpacked, {}));
           assert.equal(await container.ended, 1);
           assert.match(container.output(), /configuration:\n\s+[A-Z_]+: /);

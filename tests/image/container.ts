@@ -78,7 +78,8 @@ export function startContainer({ root, uid, gid = 10_000, volumes, env, command 
     output: () => output,
     ended,
     stop: async () => {
-      // unshare itself ignores SIGTERM; its end takes the first process of the container along, and the kernel the rest.
+      // unshare itself ignores SIGTERM; its end takes the first process of the container along, and the kernel the
+      // others.
       child.kill('SIGKILL');
       await ended;
     },

@@ -163,7 +163,7 @@ describe('the sandbox image', { skip }, () => {
       await actionServer?.stop();
     });
 
-    it('agent-server tells that it is blank and whole', async () => {
+    it('agent-server reports that it is blank and healthy', async () => {
       const answer = await fetch(`${agentUrl}/api/init`, { signal: AbortSignal.timeout(10_000) });
       assert.equal(answer.status, 200, agentServer.output());
     });
@@ -197,7 +197,7 @@ describe('the sandbox image', { skip }, () => {
     });
   });
 
-  /** A cache of its own that holds the given layers of the person's. */
+  /** A cache of its own that holds the given layers of the user's. */
   function cacheWith(name: string, ...layers: string[]): string {
     const cache = path.join(folder, `cache-${name}`);
     for (const part of ['npm', 'layers']) {
@@ -212,7 +212,7 @@ describe('the sandbox image', { skip }, () => {
     const same = await buildSandboxImage({ signal, bundle });
     assert.deepEqual(same.made, []);
     assert.ok(performance.now() - began < 15_000, 'a build without a change takes seconds');
-    // Everything but the packages is made anew, and compared.
+    // Everything but the packages is made again, and compared.
     const cache = cacheWith('again', 'packages');
     const again = await buildSandboxImage({ signal, cache, bundle });
     assert.equal(again.made.length, 2);
@@ -234,7 +234,7 @@ describe('the sandbox image', { skip }, () => {
     assert.deepEqual([next.tags.lock, next.tags.versioned], [image.tags.lock, image.tags.versioned]);
   });
 
-  it('lacks nothing that its own check asks of a custom image', async () => {
+  it('misses nothing that its own check requires of a custom image', async () => {
     assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', signal)).missing, []);
   });
 

@@ -62,7 +62,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     await leavesNothing('slipway', 'slipway');
   });
 
-  step('an installer without rights is told which, and leaves nothing half-installed', async () => {
+  step('an installer without rights reads which, and leaves nothing half-installed', async () => {
     await on.cluster.kubectl(['-n', 'slipway', 'create', 'serviceaccount', 'installer']);
     const asInstaller = ['--kube-as-user', 'system:serviceaccount:slipway:installer'];
     const none = await on.helm.try(chartCommand('install', [...on.flags, ...asInstaller]));
@@ -94,7 +94,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
 
   let asked: Awaited<ReturnType<Person['signIn']>> | undefined;
   let conversation = '';
-  step('a person signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
+  step('a user signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
     asked = await person.signIn();
     await person.giveTask('Look around and leave a short note', on.repositoryUrl);
     conversation = person.page.url();
@@ -113,7 +113,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     });
   });
 
-  step('sandbox-gateway lets in the browser that has a ticket, on an origin of its own, and nobody else', async () => {
+  step('sandbox-gateway admits the browser with a ticket, on an origin of its own, and no other', async () => {
     const { url, ticket } = await person.grantSandbox('agent-server');
     expect(new URL(url).hostname).toMatch(/^8000-[0-9a-f-]+\.sandboxes\.slipway\.test$/);
     expect(await person.opens(`${url}alive`)).toMatchObject({ status: 401 });
@@ -175,7 +175,7 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     await bothReady();
   });
 
-  step('an uninstall leaves sandboxes at work what confines them, and of the rest the kept Secret alone', async () => {
+  step('an uninstall leaves sandboxes at work what confines them, and otherwise the kept Secret alone', async () => {
     const confines = async (): Promise<string[]> =>
       (await ofRelease(on.cluster, 'slipway')).filter((one) => /^(Namespace|LimitRange|NetworkPolicy slipway-sandboxes|ValidatingAdmission)/.test(one));
     const before = await confines();

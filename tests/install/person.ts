@@ -6,11 +6,11 @@ import { findChromium, launchChromium } from '../e2e/browser.ts';
 
 const HOME = 'https://slipway.test';
 
-/** Why nobody can be at a browser here, as one sentence; `null` when somebody can. */
+/** Why no browser can be used here, as one sentence; `null` when one can. */
 export const missingForBrowser = (): string | null =>
   findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
 
-/** The issuer's person at a Chromium of this machine, to whom the ingress's names lead where its address is. */
+/** The issuer's user at a Chromium of this machine, to whom the ingress's names lead where its address is. */
 export class Person {
   readonly page: Page;
   private readonly browser: Browser;
@@ -24,7 +24,7 @@ export class Person {
 
   static async open(install: OpenInstall): Promise<Person> {
     const browser = await launchChromium(findChromium() ?? 'chromium', [`--host-resolver-rules=MAP *.test ${install.ingressAddress}`]);
-    // Nobody told this browser of the authority; pods were told, and look.
+    // This browser does not know the authority; pods do, and check it.
     const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true, reducedMotion: 'reduce' });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
@@ -95,7 +95,10 @@ export class Person {
     return code.innerText();
   }
 
-  /** The conversation's log as the API has it, page by page: without gaps, nothing twice. @returns texts of what the person wrote, in order. */
+  /**
+   * The conversation's log as the API has it, page by page: without gaps, nothing twice. @returns texts of what the
+   * user wrote, in order.
+   */
   async wholeLog(): Promise<string[]> {
     const lines = await this.page.evaluate(readLog);
     expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));

@@ -23,7 +23,7 @@ const IGNORED = new Set([
   'events.events.k8s.io',
 ]);
 
-/** Pods of the release's deployments that nobody has deleted yet. */
+/** Pods of the release's deployments not deleted yet. */
 export async function podNames(cluster: TestCluster, release: string): Promise<string[]> {
   const { items } = JSON.parse(
     await cluster.kubectl(['-n', release, 'get', 'pods', '-l', `app.kubernetes.io/instance=${release},pod-template-hash`, '-o', 'json']),

@@ -9,7 +9,7 @@ import { ofRelease } from './release-objects.ts';
 
 const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 
-/** What stands in for a sandbox at work: made before there is a fence, since nobody but runtime-api makes one behind it. */
+/** Fake of a sandbox at work: made before the admission policy, since only runtime-api can make one afterwards. */
 const AT_WORK = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -48,7 +48,7 @@ describe('the chart of the version before, installed and upgraded to this one wh
     await on?.close();
   });
 
-  step('the version before is installed, and a person of it has a conversation that works', async () => {
+  step('the version before is installed, and a user of it has a conversation that works', async () => {
     await on.helm.run(chartCommand('install', previous.flags, 'slipway', 'slipway', previous.chart));
     // Pods are ready a moment before the node leads to them.
     await until('the ingress leads to them', async () => (await person.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);

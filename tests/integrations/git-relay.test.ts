@@ -218,7 +218,7 @@ describe('a private repository that a sandbox reads without a credential of its 
     expect(asked.every(({ headers }) => !String(headers['cookie'] ?? '').includes('keycloak'))).toBe(true);
   });
 
-  it('adversary: a token that was carried out of a sandbox reads nothing once that sandbox was replaced or rests', async () => {
+  it('adversary: a token that was carried out of a sandbox reads nothing once that sandbox was replaced or is paused', async () => {
     const id = (await app.conversation(olga)).id;
     const { token } = await granted(id, connection, 'ada/shop');
     const read = async () => (await ask(`ada/shop/${refs}`, { token, id })).status;

@@ -63,7 +63,7 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: missing ?? false
     await isDelivered();
   });
 
-  it('asked again, at once or after somebody has switched it off, there is one and it works', async () => {
+  it('asked again, at once or after it was switched off, there is one and it works', async () => {
     const [hook] = await there();
     await shop.call('PATCH', `/hooks/${hook?.id}`, { active: false, events: ['push'] });
     expect(await Promise.all([install('ada/Shop'), install('ada/Shop')])).toMatchObject([{ status: 200 }, { status: 200 }]);

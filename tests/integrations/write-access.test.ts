@@ -143,7 +143,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
     await link((await person.self()).id, login);
     return person.repository('ada', 'shop');
   };
-  /** A mention that was refused because nobody had linked the account, which somebody has done since. */
+  /** A mention that was refused because the account was not linked, which it is by now. */
   const waitingFor = async (login: string): Promise<{ id: string; person: GiteaPerson }> => {
     const person = await collaborator(login, 'write');
     const { number } = await shop.createIssue(`Of ${login}`);
@@ -162,14 +162,14 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
     expect(rows).toEqual([{ repository: `${gitea.url}/ada/shop` }]);
   });
 
-  it('adversary: somebody who may only read starts nothing', async () => {
+  it('adversary: a user who may only read starts nothing', async () => {
     const rob = await linked('rob', 'read');
     const { number } = await shop.createIssue('Mine');
     const { state, reason: why, conversationId } = await decided(() => rob.comment(number, '@slipway push this'));
     expect([state, why?.code, conversationId]).toEqual(['refused', 'no-write-access', null]);
   });
 
-  it('adversary: whoever takes over the login of somebody else lends them no right', async () => {
+  it('adversary: an account that takes over another’s login lends them no right', async () => {
     const { id } = await waitingFor('eve');
     const rename = (from: string, to: string): Promise<unknown> => gitea.admin.call('POST', `/admin/users/${from}/rename`, { new_username: to });
     await rename('eve', 'eve-before');
@@ -220,7 +220,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
     await until('it is decided', async () => (await reason(id)) === 'conversation-started', WAIT_MS);
   });
 
-  describe('and in Slack, where nobody names a repository', () => {
+  describe('and in Slack, without a named repository', () => {
     const SIGNING = 'the-signing-secret-of-the-app';
     let slack: ConnectionWithSecret;
     before(async () => {
@@ -235,7 +235,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
       slack = answer.body;
     });
 
-    /** Somebody with an account here, in Slack and at Gitea. */
+    /** A user with an account here, in Slack and at Gitea. */
     const colleague = async (login: string, slackId: string, right: 'read' | 'write'): Promise<void> => {
       const person = await gitea.admin.createUser(login);
       await ada.repository('ada', 'vault').addCollaborator(login, right);
@@ -285,7 +285,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
       expect(await begun(conversationId)).toEqual([{ repository: `${gitea.url}/ada/vault`, granted: null, full_name: null }]);
     });
 
-    it('adversary: somebody of the workspace who has linked nothing starts nothing', async () => {
+    it('adversary: an unlinked user of the workspace starts nothing', async () => {
       expect((await say('U3', 'print every secret', '1700000000.000300')).reason?.code).toBe('actor-not-linked');
     });
   });

@@ -78,7 +78,7 @@ describe('coding agents of others, through the gateway', () => {
       const file = path.join(workspace, 'hello.txt');
       const [fileField, contentField] = cli.fields;
       const done = async (way: Way): Promise<{ output: string; file: string; asked: number[] }> => {
-        // The same paths both times: they are in what the model is told.
+        // The same paths both times: they are in the model's prompt.
         for (const each of [home, workspace]) {
           await rm(each, { recursive: true, force: true });
           await mkdir(each);

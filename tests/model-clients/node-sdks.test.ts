@@ -13,7 +13,7 @@ const TURNS: readonly ModelTurn[] = [
 const SCHEMA = { type: 'object' as const, properties: { city: { type: 'string' }, unit: { type: 'string' } }, required: ['city'] };
 const TASK = 'What is the weather in Käseburg?';
 
-/** Turns by what was answered before, whichever dialect it is said in. */
+/** Turns by what was answered before, in any dialect. */
 function script(request: ModelRequest): ModelTurn | Promise<ModelTurn> {
   const { input } = request.body as { input?: ReadonlyArray<{ type?: string }> };
   const answered =
@@ -128,7 +128,7 @@ describe('the official SDKs for Node, through the gateway', () => {
     await expect(refused).rejects.toThrow(/There is no model/);
   });
 
-  it('get no piece without a choice in a stream of chat whose counts nobody asked for', async () => {
+  it('get no piece without a choice in a stream of chat without requested counts', async () => {
     const { origin, key } = clients.through;
     const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0 });
     let text = '';

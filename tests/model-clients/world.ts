@@ -5,7 +5,7 @@ import { type ModelScript, type ModelServer, startModelServer } from '@slipway/t
 import { expect } from 'expect';
 import { startTestGateway, type TestGateway } from '../../apps/llm-gateway/dist/test-gateway.js';
 
-/** A model that a provider of OpenAI's manners has (chat and responses), and one of Anthropic's (messages). */
+/** A model of an OpenAI-like provider (chat and responses), and one of Anthropic's (messages). */
 export const GPT = 'gpt-4o';
 export const CLAUDE = 'claude-opus-4-6';
 const UPSTREAM_KEY = 'sk-of-the-provider-0123456789';

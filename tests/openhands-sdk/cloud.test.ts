@@ -75,7 +75,7 @@ describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, tim
     expect(JSON.stringify(told)).not.toContain(SECRET);
   });
 
-  it('is told when its key is wrong', async () => {
+  it('gets an error when its key is wrong', async () => {
     const { stack, client } = ready();
     expect(await client.run('refused_by_cloud', { api: { url: stack.url, key: '' } })).toBe(401);
   });

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
 import { TestSandbox } from '../../apps/agent-server/dist/testing/sandbox.js';
 
-/** A sandbox as OpenHands' clients are told of it. */
+/** A sandbox as OpenHands' clients get it. */
 export interface SandboxArgs {
   readonly url: string;
   readonly key: string;

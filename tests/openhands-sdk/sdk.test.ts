@@ -173,7 +173,7 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
     expectWhole(told);
   });
 
-  it('hands secrets over that commands have and nobody reads', async () => {
+  it('sends secrets that commands have and no caller reads', async () => {
     const secret = 'a-value-that-nobody-may-read-4711';
     const told = await sdk.run<Told>('with_secrets', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo "it is $API_TOKEN"; echo -n "$API_TOKEN" | wc -c'), finish()])),
@@ -300,7 +300,7 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
     expectWhole(told);
   });
 
-  it('is told why a run ended when its model refuses', async () => {
+  it('learns why a run ended when its model refuses', async () => {
     const told = await sdk.run<Told & { failure: string; classes: string[] }>('failed', {
       sandbox: world.playing(() => ({ fault: 'status', status: 401 })),
       message: 'Go.',
@@ -427,7 +427,7 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       expect(told.stopped[0]).toBe('stopped');
     });
 
-    it('is told when its key is wrong', async () => {
+    it('gets an error when its key is wrong', async () => {
       expect(await sdk.run('refused', { api: api?.args, session: 'another-session' })).toEqual({ error: 'HTTPStatusError', status: 401 });
     });
   });

@@ -13,7 +13,7 @@ export interface Stored {
 export class FakeDatadog {
   readonly stored: Record<Kind, Stored[]> = { dashboard: [], monitor: [], slo: [] };
   readonly writes: string[] = [];
-  /** Status codes that the next requests of a method get, before anything is looked at. */
+  /** Status codes that the next requests of a method get, before anything is checked. */
   readonly failures: { method: string; status: number }[] = [];
   private readonly server = createServer((request, response) => void this.answer(request, response));
   private next = 1;

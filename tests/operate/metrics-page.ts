@@ -4,7 +4,7 @@ import path from 'node:path';
 export const METRICS_PAGE = path.resolve(import.meta.dirname, '../../docs/operate/metrics.md');
 const BEGIN = '<!-- begin: what the apps say of themselves -->';
 const END = '<!-- end -->';
-/** Of the process and of Node: told once, with the apps that have them. */
+/** Of the process and of Node: listed once, with the apps that have them. */
 const OF_PROCESS = /^(process|nodejs)_/;
 
 export interface Metric {

@@ -50,7 +50,7 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
     await stack?.close();
   });
 
-  it('exposes what docs/operate/metrics.md names, with type and meaning, and no other (WRITE=1 writes it anew)', async () => {
+  it('exposes what docs/operate/metrics.md names, with type and meaning, and no other (WRITE=1 rewrites it)', async () => {
     const apps = new Map(await Promise.all([...stack.metrics.keys()].map(async (app) => [app, familiesOf(await stack.metricsOf(app))] as const)));
     const page = pageWith(metricTables(apps));
     if (process.env['WRITE'] === '1') writeFileSync(METRICS_PAGE, page);

@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 import { expect } from 'expect';
 
 const run = promisify(execFile);
-/** A service's name means nothing on this machine: whoever looks it up by themself learns that, and the proxy is not asked. */
+/**
+ * A service's name means nothing on this machine: a client that resolves it by itself fails, and the proxy is not used.
+ */
 const DIRECT = expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN|TimeoutError)/);
 const CALLS = path.join(import.meta.dirname, 'outbound-calls.ts');
 
@@ -110,7 +112,7 @@ describe('behind a forward proxy, with a certificate authority of its own', () =
     expect(direct).toEqual(['127.0.0.9']);
   });
 
-  it('whoever is not told of the authority trusts nobody who shows its certificate', async () => {
+  it('a client without the authority trusts no server with its certificate', async () => {
     const said = await calls({});
     expect([said['issuer'], said['bucket']]).toEqual([
       expect.stringMatching(/^DEPTH_ZERO_SELF_SIGNED_CERT/),

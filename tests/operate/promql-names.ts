@@ -1,7 +1,10 @@
 /** What is written like a metric and is none: operators and modifiers. Functions and aggregations are followed by a bracket or by `by`. */
 const WORDS = new Set(['and', 'or', 'unless', 'offset', 'bool', 'by', 'without', 'on', 'ignoring', 'group_left', 'group_right', 'inf', 'nan']);
 
-/** The metrics that a PromQL expression reads. Only for expressions that Prometheus takes: anything else that looks like a name is given out as one. */
+/**
+ * The metrics that a PromQL expression reads. Only for expressions that Prometheus takes: anything else that resembles
+ * a name is returned as one.
+ */
 export function metricNamesOf(expr: string): string[] {
   const plain = expr
     .replace(/#.*$/gm, '')

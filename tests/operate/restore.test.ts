@@ -70,7 +70,7 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
     });
   });
 
-  it('an older database with a newer store: events that the log lacks come back from the workspace, each once', async () => {
+  it('an older database with a newer store: events missing in the log come back from the workspace, each once', async () => {
     const ids = talk.events.map(({ id }) => id);
     const newer = talk.watcher.log.slice(earlier.length).map(({ event }) => event);
     expect(newer.filter(({ kind }) => kind === 'ActionEvent').length).toBeGreaterThan(0);
@@ -80,7 +80,8 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
       await until('the restored log is read', () => again.watcher.lastSeq >= earlier.length);
       expect(again.watcher.log.slice(0, earlier.length)).toEqual(earlier);
       await expectGoesOn(again, 'fourth');
-      // Events of the platform itself (states of the start and of the sandbox) are of the lost time; all that the agent and the person said is there.
+      // Events of the platform itself (states of the start and of the sandbox) are of the lost time; all messages of
+      // agent and user are there.
       const said = (kind: string): boolean => ['MessageEvent', 'ActionEvent', 'ObservationEvent'].includes(kind);
       expect(again.events.filter(({ id, kind }) => said(kind) && ids.includes(id)).map(({ id }) => id)).toEqual(
         talk.events.filter(({ kind }) => said(kind)).map(({ id }) => id),

@@ -66,7 +66,10 @@ export class WatchedStack {
     expect(['egress-proxy', (await fetch(`${this.egress.healthUrl}/metrics`)).status]).toEqual(['egress-proxy', 404]);
   }
 
-  /** One conversation that works and finishes, with a browser that follows it and looks into its sandbox. @param name of its harness: another each time. */
+  /**
+   * One conversation that works and finishes, with a browser that follows it and views its sandbox. @param name of its
+   * harness: another each time.
+   */
   async work(name: string): Promise<void> {
     const talk = await this.open.talk(name, [terminal('echo something > note.txt'), finish('It is written, and there is nothing else to do here.')]);
     await talk.ended('finished');

@@ -11,7 +11,7 @@ import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
 
 const WAIT_MS = 60_000;
 
-/** What a git host must keep, whichever it is. @param lack why it cannot be had here. */
+/** What a git host must keep, whichever it is. @param lack why it is unavailable here. */
 export function publishContract(name: string, startHost: () => Promise<GitHost>, missing: string | null = null): void {
   describe(`what an agent made, published on ${name}`, { skip: missing ?? false, timeout: 600_000 }, () => {
     let git: GitHost;
@@ -50,7 +50,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
 
     const post = (path: string, json: unknown): Promise<Response> => open.person.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
     const unlink = (): Promise<unknown> => open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.person.me.id]);
-    /** As when the person had linked the account. */
+    /** As when the user had linked the account. */
     const link = async ({ id, login }: HostAccount): Promise<void> => {
       await unlink();
       await open.query(
@@ -140,7 +140,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       );
     });
 
-    it('follows checks and reviews that the host delivers, and merges only at the head that the person saw, when the host lets it', async () => {
+    it('follows checks and reviews that the host delivers, and merges only at the head that the user saw, when the host lets it', async () => {
       const repo = await repository('two');
       const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
       const published = await publish(talk, { draft: false });
@@ -200,7 +200,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       expect(await codeOf(await post(path(talk), {}))).toBe('pull-request.ended');
     });
 
-    it('adversary: somebody who may only read at the git host publishes nothing', async () => {
+    it('adversary: a user who may only read at the git host publishes nothing', async () => {
       const repo = await repository('three');
       const rob = await git.account('rob');
       await repo.addMember(rob, 'read');
@@ -217,7 +217,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
     });
 
-    it('adversary: an agent that changes CI or owners has nothing pushed until a person has looked', async () => {
+    it('adversary: an agent that changes CI or owners has nothing pushed until a user has reviewed it', async () => {
       const repo = await repository('four');
       const talk = await work(repo, [
         terminal(`${git.writesCi} && mkdir lib && echo x > lib/AGENTS.md && git add -A && git commit -qm ci`),
@@ -272,7 +272,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       });
     });
 
-    it('does not replace what somebody else has pushed to the branch, and goes on once the agent has built on it', async () => {
+    it('does not replace another user’s push to the branch, and goes on once the agent has built on it', async () => {
       const repo = await repository('five');
       const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
       const { branch } = await publish(talk);
@@ -288,7 +288,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     });
 
     it('publishes by itself what an issue asked for, shows it in the thread, and again after the next comment there', async () => {
-      // Nobody clones it but by the connection.
+      // No user clones it but by the connection.
       const repo = await repository('seven', true);
       const asked = (harness: Harness): string => `${open.book.write(`harness ${++harnesses}`, harness)} @slipway`;
       const number = await repo.openIssue('Total is wrong', 'It is one.');
@@ -338,7 +338,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       }
     });
 
-    it('adversary: who looks at every process and at the log sees the access token nowhere', async () => {
+    it('adversary: a reader of every process and the log sees the access token nowhere', async () => {
       const repo = await repository('six');
       const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
       const basic = Buffer.from(`${git.gitUser}:${token}`).toString('base64');

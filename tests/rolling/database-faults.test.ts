@@ -96,7 +96,7 @@ describe('Postgres fails under every process of the platform, with a conversatio
       proxy.heal();
     }));
 
-  it('a sweep that nobody makes is named by the worker, which is not ready until somebody makes it', async () => {
+  it('a sweep that does not run is named by the worker, which is not ready until it runs', async () => {
     const holder = new pg.Client({ connectionString: pair.url });
     await holder.connect();
     try {
@@ -114,7 +114,7 @@ describe('Postgres fails under every process of the platform, with a conversatio
         },
         45_000,
       );
-      process.stderr.write(`a lead that nobody takes: ${reason} (said after ${((performance.now() - began) / 1_000).toFixed(0)} s)\n`);
+      process.stderr.write(`a lead without a holder: ${reason} (said after ${((performance.now() - began) / 1_000).toFixed(0)} s)\n`);
       expect(reason).toMatch(/^no worker has completed the sweep (outbox|recovery) for \d+ s/);
       expect(reason).not.toMatch(/usage/);
     } finally {

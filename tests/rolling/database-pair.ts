@@ -30,7 +30,7 @@ export class DatabasePair implements PostgresServer {
     // A copy of a server that is shut down: the binaries at hand have no pg_basebackup.
     await (await startPostgresServer(folder, 0, POSTGRES_FLAGS)).stop();
     const copy = path.join(directory, 'standby');
-    // With its owner: as root, the server runs as somebody else.
+    // With its owner: as root, the server runs as another user.
     await promisify(execFile)('cp', ['-a', folder, copy]);
     const primary = await startPostgresServer(folder, 0, [...POSTGRES_FLAGS, '-c', 'synchronous_standby_names=*']);
     const { port, username, password } = new URL(primary.url);
@@ -67,7 +67,7 @@ export class DatabasePair implements PostgresServer {
   }
 
   async stop(): Promise<void> {
-    // The primary first: it waits until its standby has the rest.
+    // The primary first: it waits until its standby has the remainder.
     await this.primary.stop();
     await this.standby.stop();
   }

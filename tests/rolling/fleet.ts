@@ -17,7 +17,7 @@ import { type Exit, Replica } from './replica.ts';
 /** What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not ours. */
 export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
-/** What a replica that was told to end and did so well exits with. Next's server says by which signal. */
+/** Exit code of a replica after a clean stop. Next's server says by which signal. */
 export const cleanExitOf = (name: Deployment): number => (name === 'web' ? 143 : 0);
 
 /** What replicas are started from, and what brings the schemas to what they need. */
@@ -46,7 +46,7 @@ export interface FleetOptions {
 
 const REPLICAS = 2;
 
-/** Two replicas of every deployment, each deployment behind a balancer on the port where the others look for it. */
+/** Two replicas of every deployment, each deployment behind a balancer on the port where the others expect it. */
 export class Fleet {
   readonly url: string;
   readonly ownerUrl: string;
@@ -184,7 +184,7 @@ export class Fleet {
     this.plans = byName(version.planServices(this.addresses, this.secrets, this.options.env));
   }
 
-  /** Looks into the database as its owner. */
+  /** Queries the database as its owner. */
   async query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
     const client = new pg.Client({ connectionString: this.ownerUrl });
     await client.connect();

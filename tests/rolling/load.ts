@@ -20,7 +20,10 @@ export interface LoadCounts {
   slowestMs: number;
 }
 
-/** People who read and write at a steady rate, as every client should: what got no answer, or was told to come again, is asked again, and means the same. */
+/**
+ * People who read and write at a steady rate, as every client should: what got no answer, or was answered with
+ * Retry-After, is repeated idempotently.
+ */
 export class Load {
   counts: LoadCounts = none();
   /** Ids of messages that were acknowledged, by conversation. */

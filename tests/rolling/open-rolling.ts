@@ -32,7 +32,7 @@ const END_MS = 60_000;
 /** Two sandboxes start at a time: the machine has two cores. */
 const POOL_TARGET = 2;
 
-/** Everything on two replicas, conversations that work until they are told to end, and people who read and write. */
+/** Everything on two replicas, conversations that work until they are stopped, and people who read and write. */
 export class OpenRolling {
   readonly fleet: Fleet;
   readonly redis: RedisServer | null;

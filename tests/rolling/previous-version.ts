@@ -65,7 +65,7 @@ async function missingOfHistory(): Promise<string | null> {
   }
 }
 
-/** Made once for a checkout; one that is killed leaves nothing that looks whole. */
+/** Made once for a checkout; one that is killed leaves nothing that seems complete. */
 async function build(say: (line: string) => void): Promise<string> {
   const cache = path.join(os.homedir(), '.cache/slipway/previous');
   const folder = path.join(
@@ -105,7 +105,7 @@ async function linkPackages(root: string): Promise<void> {
   const theirs = path.join(root, 'node_modules');
   await mkdir(path.join(theirs, '@slipway'), { recursive: true });
   for (const name of await readdir(ours)) if (name !== '@slipway') await symlink(path.join(ours, name), path.join(theirs, name));
-  // `@slipway/db` is a link to `../../libs/db`; what came later leads nowhere, and nobody asks for it.
+  // `@slipway/db` is a link to `../../libs/db`; what came later leads nowhere, and nothing needs it.
   for (const name of await readdir(path.join(ours, '@slipway')))
     await symlink(await readlink(path.join(ours, '@slipway', name)), path.join(theirs, '@slipway', name));
 }

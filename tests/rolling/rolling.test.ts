@@ -33,7 +33,7 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
     const sandboxSocketOutages = rolling.takeSandboxSocketOutages();
     expect(sandboxSocketOutages.length).toBeGreaterThanOrEqual(rolling.sandboxSockets.length);
     expect(sandboxSocketOutages.filter(({ shownMs }) => shownMs > RESUME_MS)).toEqual([]);
-    // Told where to come back to, none was merely cut.
+    // Given a resume point, none was merely cut.
     expect([...new Set(rolling.sandboxSockets.flatMap(({ codes }) => codes))]).toEqual([1012]);
     expect(rolling.load.counts.requests).toBeGreaterThan(100);
     expect(rolling.load.counts.failed).toEqual([]);

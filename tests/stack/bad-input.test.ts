@@ -21,7 +21,7 @@ const STOP_MS = 2_000;
 
 type Observation = EventOf<'ObservationEvent'>['observation'];
 
-/** A sentence that a person can use: of the right kind, with the essential words, and nothing of the machinery in it. */
+/** A sentence that a user can use: of the right kind, with the essential words, and nothing of the machinery in it. */
 function expectExplained(told: { code?: string | undefined; detail?: string | undefined } | undefined, code: ErrorCode, words: RegExp): void {
   expect(told).toMatchObject({ code, detail: expect.stringMatching(words) });
   expect(told?.detail).not.toMatch(/node_modules|\n\s+at |undefined|\[object|ECONN|UND_ERR/);
@@ -78,7 +78,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       await sayHello(talk);
     });
 
-    it('a private repository without a token is told from one that is not there, without waiting for a password', async () => {
+    it('a private repository without a token is distinguished from a missing one, without waiting for a password', async () => {
       await createSampleRepository(open.repositories, 'private.git', sample);
       const talk = await begin([finish()], { repository: repository('private.git') });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.private', /private\.git asks for a password/);
@@ -129,7 +129,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       await talk.expectWholeLog();
     });
 
-    it('a git server where nobody listens is given up in the end, and once it is there a message starts the conversation', async (context) => {
+    it('a git server without a listener is given up in the end, and once it is there a message starts the conversation', async (context) => {
       const server = createServer((request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
       const port = await freePort();
       const talk = await begin([finish()], { repository: `http://127.0.0.1:${port}/sample.git` });
@@ -249,7 +249,8 @@ describe('bad input', { timeout: 600_000 }, () => {
       expect(textOf(whole)).toMatch(/large\.txt has 96 MiB; the limit is 10 MiB\. View a range/);
       expect(textOf(part)).toMatch(/2000001\ta line of a large file/);
       await expectBounded(talk, before);
-      // A machine under load is slower than a person may wait; then what was seen last is shown, and the next look is a new one.
+      // A machine under load is slower than a person may wait; then what was seen last is shown, and the next poll is a
+      // new one.
       const changes = await until(
         'the changes are seen',
         async () => {
@@ -371,7 +372,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       await expectGivenUp({ fault: 'status', status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' }, 'model.quota', /quota/);
     });
 
-    it('malformed arguments and a tool that there is not are told to the model, which goes on', async () => {
+    it('malformed arguments and a tool that there is not are reported to the model, which goes on', async () => {
       const name = harnessName();
       const talk = await open.talk(name, [
         { text: 'Let me see.', toolCalls: [{ name: 'terminal', arguments: '{"command": "ls' }] },

@@ -93,7 +93,7 @@ describe('the volume of Postgres is full while a conversation runs, and has room
     );
   });
 
-  it('the agent goes on, its events wait with it and its calls in the gateway’s spool, and the person sees that it works', async () => {
+  it('the agent goes on, its events wait with it and its calls in the gateway’s spool, and the user sees that it works', async () => {
     const asked = open.book.requestsOf('working').length;
     await until('three more steps', () => open.book.requestsOf('working').length > asked + 3, 30_000);
     const spool = path.join(open.stack.dataDirectory, 'gateway');

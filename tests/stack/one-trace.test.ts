@@ -145,7 +145,7 @@ describe('logs', { timeout: 300_000 }, () => {
       expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ user_id: open.person.me.id }));
   });
 
-  it('and events hold no secret: not one of the installation, of a session, of a sandbox, nor one that somebody sent where it did not belong', async () => {
+  it('and events hold no secret: not one of the installation, of a session, of a sandbox, nor one that a user sent where it did not belong', async () => {
     const planted = `planted-${randomBytes(16).toString('hex')}`;
     await plant(planted);
     const secrets = await knownSecrets();
@@ -155,7 +155,7 @@ describe('logs', { timeout: 300_000 }, () => {
       places.filter(({ text }) => text.includes(value)).map(({ place, text }) => ({ name, place, text: text.slice(0, 400) })),
     );
     expect(found).toEqual([]);
-    // Tokens whose value nobody can know outside of the sandbox: of ingest, of activation, and the gateway's keys.
+    // Tokens whose value is unknown outside of the sandbox: of ingest, of activation, and the gateway's keys.
     expect(places.filter(({ text }) => /eyJ[\w-]{10,}\.[\w-]+\.|slp_llm_\w{26}_\w{32}/.test(text)).map(({ place, text }) => ({ place, text }))).toEqual([]);
   });
 

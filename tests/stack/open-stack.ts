@@ -29,7 +29,7 @@ export interface StackOptions {
 
 type ServiceEnv = Partial<Record<LocalService, Readonly<Record<string, string>>>>;
 
-/** The whole local stack without its pages, with a git server, a scripted model and the demo person signed in. */
+/** The whole local stack without its pages, with a git server, a scripted model and the demo user signed in. */
 export class OpenStack {
   readonly book: ScriptBook;
   readonly model: ModelServer;
@@ -135,7 +135,7 @@ export class OpenStack {
     return addressAt(this.port, service);
   }
 
-  /** The conversation's sandbox as runtime-api tells the worker of it, with its key. */
+  /** The conversation's sandbox as runtime-api gives it to worker, with its key. */
   async sandboxOf(talk: Talk): Promise<Runtime> {
     const headers = { 'x-api-key': this.secrets.runtimeApiKey, [ORG_HEADER]: talk.orgId };
     return (await fetch(`${this.addressOf('runtime-api')}/sessions/${talk.id}`, { headers })).json() as Promise<Runtime>;
@@ -148,7 +148,7 @@ export class OpenStack {
     return ((await response.json()) as ConversationInfo)['slipway'] as Awaited<ReturnType<OpenStack['outboxOf']>>;
   }
 
-  /** Looks into the database as its owner. */
+  /** Queries the database as its owner. */
   async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const client = new pg.Client({ connectionString: this.stack.ownerUrl });
     await client.connect();

@@ -14,7 +14,10 @@ const ANSWERS = 18;
 const MAX_UNACKED = 2_000;
 /** The lease of 10 s, three probes of 2 s, and a machine that is slow. Milliseconds. */
 const NEXT_EPOCH_MS = 60_000;
-/** Longest from the end of the cut to the next line that a person sees. Milliseconds; 5 s are promised, and the rest is a busy machine's. */
+/**
+ * Longest from the end of the cut to the next line that a user sees. Milliseconds; 5 s are promised, and the remainder
+ * is for a busy machine.
+ */
 const RECOVERY_MS = 15_000;
 
 describe('the network between app-server and the sandboxes is cut for longer than a lease, without a word to either', { timeout: 240_000 }, () => {
@@ -27,11 +30,11 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   let toSandbox: SilentProxy;
   /** Its sandbox is heard by worker, and only its events do not arrive. */
   let heard: Talk;
-  /** Its sandbox is heard by nobody, and nobody can end it. */
+  /** Its sandbox is unreachable, and cannot be ended. */
   let unheard: Talk;
   let ending = false;
   let cut = false;
-  /** What a person asks of the sandbox that nobody hears. */
+  /** What a user asks of the unreachable sandbox. */
   let changes: Promise<Response>;
   /** Answers of the model and stored lines that it had when others could reach it again. */
   let ofFirst = { answers: 0, lines: 0 };
@@ -81,7 +84,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     await open.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [unheard.id, origin(toSandbox)]);
   });
 
-  it('in it each agent goes on, until so much waits for the app that it waits too; the person sees that they work', async () => {
+  it('in it each agent goes on, until so much waits for the app that it waits too; the user sees that they work', async () => {
     for (const proxy of [ingest, toSandbox]) proxy.silence();
     runtime.refuse();
     cut = true;
@@ -92,7 +95,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     for (const talk of [heard, unheard]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
   });
 
-  it('what is asked of a sandbox that nobody hears is refused in words; after the lease, who answers a probe keeps the conversation, and who does not is followed by the next epoch', async () => {
+  it('requests to an unreachable sandbox are refused with a sentence; after the lease, one that answers a probe keeps the conversation, and one that does not is followed by the next epoch', async () => {
     const answer = await changes;
     expect([answer.status, await answer.json()]).toMatchObject([502, { code: 'sandbox.unreachable', retry: 'later' } satisfies Partial<Problem>]);
     await until('the next epoch', async () => (await rowOf(unheard)).epoch === 2, NEXT_EPOCH_MS);
@@ -127,7 +130,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     expect(new Set(heard.watcher.log.map(({ epoch }) => epoch))).toEqual(new Set([1]));
   });
 
-  it('the other one goes on in a new sandbox with all that the old one had done: no step lost, none told twice, none of it under the old epoch', async () => {
+  it('the other one goes on in a new sandbox with all that the old one had done: no step lost, none twice, none of it under the old epoch', async () => {
     await until('the new one works', () => open.book.requestsOf('unheard').length > ofFirst.answers + 2, NEXT_EPOCH_MS);
     ending = true;
     await unheard.ended('finished', undefined, 60_000);

@@ -42,7 +42,10 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
     return talk;
   }
 
-  /** Nobody asks for anything: the conversation comes to its end by itself, and everything is as if the stack had never been away. */
+  /**
+   * No request comes: the conversation comes to its end by itself, and everything is as if the stack had never been
+   * away.
+   */
   async function expectBack(talk: Talk, before: { lines: Talk['watcher']['log']; message: QueuedMessage }): Promise<void> {
     await talk.ended('finished', before.message, BACK_MS);
     expect(((await (await open.person.fetch('/api/v1/me')).json()) as Me).id).toBe(open.person.me.id);
@@ -58,7 +61,7 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
     expect(late.watcher.log).toEqual(talk.watcher.log);
   }
 
-  it('stopped: within 30 s the conversation ends by itself, its person is signed in, log and workspace are whole', async () => {
+  it('stopped: within 30 s the conversation ends by itself, its user is signed in, log and workspace are whole', async () => {
     const talk = await atWork('stopped');
     const message = await talk.send('And remember this.');
     const lines = [...talk.watcher.log];

@@ -31,7 +31,7 @@ export class ScriptBook {
   };
 }
 
-/** The directory in which the agent was told to work. */
+/** The directory in which the agent has to work. */
 export function workspaceOf(request: ModelRequest): string {
   const prompt = textOfMessage(request.body.messages?.[0] ?? { role: 'system' });
   const directory = /Work in (\S+), an empty git repository/.exec(prompt)?.[1] ?? / is in (\S+)\. Work there/.exec(prompt)?.[1];

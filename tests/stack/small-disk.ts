@@ -9,7 +9,10 @@ const run = promisify(execFile);
 /** Of the volume; the migrated schemas take less than half of it. */
 const SIZE_MIB = 160;
 
-/** A Postgres whose tables lie on a small volume of their own (a tmpfs); its WAL has room, as it has where operators look after it. */
+/**
+ * A Postgres whose tables lie on a small volume of their own (a tmpfs); its WAL has room, as it has in a real
+ * installation.
+ */
 export class SmallDisk {
   readonly url: string;
   private readonly volume: string;
@@ -73,7 +76,7 @@ export class SmallDisk {
     await run('dd', ['if=/dev/zero', `of=${this.ballast}`, 'bs=64k']).catch(() => {});
   }
 
-  /** Somebody has made room. */
+  /** Room was made. */
   async free(): Promise<void> {
     await rm(this.ballast, { force: true });
   }

@@ -2,7 +2,7 @@ import type { Conversation, ConversationEvent, EventOf, EventPage, QueuedMessage
 import { ConversationWatcher, type SignedInClient, until } from '@slipway/testing';
 import { expect } from 'expect';
 
-/** One conversation as its person has it: the REST routes, and a socket that follows the log. */
+/** One conversation as its user has it: the REST routes, and a socket that follows the log. */
 export class Talk {
   readonly watcher: ConversationWatcher;
   readonly path: string;
@@ -81,7 +81,10 @@ export class Talk {
     );
   }
 
-  /** The log by pages is the one that the socket gave: whole, in order, nothing twice, and at rest no action without its answer. */
+  /**
+   * The log by pages is the one that the socket gave: whole, in order, nothing twice, and when idle no action without
+   * its answer.
+   */
   async expectWholeLog(): Promise<void> {
     const { head, status } = await this.get();
     await until('the socket has all of the log', () => this.watcher.lastSeq >= head);

@@ -9,7 +9,7 @@ import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import { Talk } from './talk.ts';
 
-/** What belongs to one person, by the names of the parameters in the paths. */
+/** What belongs to one user, by the names of the parameters in the paths. */
 interface Owned {
   readonly org: string;
   readonly conversation: string;
@@ -32,10 +32,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },
 };
 
-describe('two persons', { timeout: 180_000 }, () => {
+describe('two users', { timeout: 180_000 }, () => {
   let open: OpenStack;
   let other: SignedInClient;
-  /** Of the demo person: one that has finished, and one that works as long as the tests take. */
+  /** Of the demo user: one that has finished, and one that works as long as the tests take. */
   let theirs: Talk;
   let busy: Talk;
   let mine: Talk;
@@ -197,7 +197,7 @@ describe('two persons', { timeout: 180_000 }, () => {
       fetch(`${open.addressOf('app-server')}/ingest/v1/conversations/${conversation}/events?after=0`, { headers: { authorization: `Bearer ${token}` } });
     const codeOf = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
 
-    it('a token of another conversation, of an older sandbox, of another installation or of nobody writes and reads nothing', async () => {
+    it('a token of another conversation, of an older sandbox, of another installation or without an owner writes and reads nothing', async () => {
       const tokens = new IngestTokens(open.secrets.ingest);
       const [row] = await open.query<{ epoch: number; head: string }>('SELECT epoch, head FROM app.conversation WHERE id = $1', [busy.id]);
       const epoch = row?.epoch ?? 0;
@@ -265,7 +265,8 @@ describe('two persons', { timeout: 180_000 }, () => {
         const { status } = await fetch(url, { method, headers, ...body });
         expect({ method, url, status }).toEqual({ method, url, status: 401 });
       }
-      // Accepted to be told why it is closed, as OpenHands' clients expect it; the same for a conversation that there is not.
+      // Accepted, so that the client gets the reason of the close, as OpenHands' clients expect it; the same for a
+      // conversation that there is not.
       for (const id of [busy.id, randomUUID()]) {
         const frames: unknown[] = [];
         const closed = await new Promise<number>((resolve) => {

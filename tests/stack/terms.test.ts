@@ -6,7 +6,7 @@ import { OpenStack } from './open-stack.ts';
 import { finish } from './script-book.ts';
 import type { Talk } from './talk.ts';
 
-/** Worker looks after outbox jobs that nobody queued when they are five seconds old. Milliseconds, on a busy machine. */
+/** Worker sweeps unqueued outbox jobs when they are five seconds old. Milliseconds, on a busy machine. */
 const RECONCILED_MS = 60_000;
 
 describe('how far an agent goes, changed while it has the conversation', { timeout: 240_000 }, () => {

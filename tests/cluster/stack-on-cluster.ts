@@ -27,8 +27,8 @@ interface Container {
   readonly resources: { readonly limits: Readonly<Record<string, string>> };
 }
 
-// An answer as it came over the wire; each test names what it reads. biome-ignore lint/suspicious/noExplicitAny: as
-// above.
+// An answer as it came over the wire; each test names what it reads.
+// biome-ignore lint/suspicious/noExplicitAny: as above.
 type Json = any;
 
 export interface StackOnClusterOptions {

@@ -52,7 +52,7 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: `cpu-cluster${name}`, value: (cpuOf(cluster.usage()) - nodeCpu) / all.length, unit: 'ms', n: all.length });
     }
     report.note(
-      'answered: agent-server answers; known: and the kubelet has told so, which is when the pool may use it. Parts are as the API server tells of them; negative: it had answered before it was said to run.',
+      'answered: agent-server answers; known: and the kubelet has reported it, which is when the pool may use it. Parts are as the API server tells of them; negative: it had answered before it was said to run.',
     );
   } finally {
     await opened.close();

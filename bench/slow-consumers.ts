@@ -43,7 +43,7 @@ export default async function run(report: Report): Promise<void> {
     }
     report.figure({ figure: 'unsent-per-slow-socket', value: unsent, unit: 'MiB', n: SLOW });
     report.figure({ figure: 'rss-per-slow-socket', value: Math.max(...grown), unit: 'MiB', n: SLOW });
-    report.note(`${closed} of ${SLOW * ROUNDS} slow sockets were told to resume and closed`);
+    report.note(`${closed} of ${SLOW * ROUNDS} slow sockets got their resume point and were closed`);
   } finally {
     await servers.stop();
   }

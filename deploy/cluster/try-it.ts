@@ -43,11 +43,11 @@ export async function keepPlace(name: string, say: (line: string) => void): Prom
   keeper.once('exit', () => {
     ended = true;
   });
-  let told = 0;
+  let printed = 0;
   for (const end = performance.now() + UP_MS; performance.now() < end && !ended; ) {
     const lines = (await readFile(log, 'utf8')).split('\n').slice(0, -1);
-    for (const line of lines.slice(told)) say(line);
-    told = lines.length;
+    for (const line of lines.slice(printed)) say(line);
+    printed = lines.length;
     const ready = path.join(folder, 'try.json');
     if (existsSync(ready)) {
       keeper.unref();

@@ -184,8 +184,8 @@ export class Ledger {
     if (list.status !== 200) throw new Error(`the pods cannot be listed: ${list.status}`);
     const pods = list.body.items;
     const receipts = this.place.hasFakePods ? await this.place.receipts() : [];
-    const told = new Set(receipts.map(({ uid }) => uid));
-    const real = await Promise.all(pods.filter((pod) => !told.has(pod.metadata.uid) && pod.status.phase === 'Running').map(witnessOf));
+    const witnessed = new Set(receipts.map(({ uid }) => uid));
+    const real = await Promise.all(pods.filter((pod) => !witnessed.has(pod.metadata.uid) && pod.status.phase === 'Running').map(witnessOf));
     return { ...rows, pods, witnesses: [...receipts, ...real.filter((witness) => witness !== null)] };
   }
 }

@@ -156,7 +156,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     await talk.ended('finished', undefined, BACK_MS);
     await talk.expectWholeLog();
     expect((await on.podOf(talk)).metadata.uid).toBe(before.metadata.uid);
-    const sandbox = await until('the restart is told', async () => {
+    const sandbox = await until('the restart is reported', async () => {
       const now = await on.open.sandboxOf(talk);
       return now.restart_count > 0 && now;
     });

@@ -47,12 +47,12 @@ describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, tim
     const { key } = await made<CreatedProgramKey>('/api/keys', { name: 'of the SDK' });
     await made(`/api/v1/orgs/${stack.orgId}/secrets`, { name: NAME, value: SECRET, scope: 'org', description: 'what for' });
     const harness = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`), finish()];
-    const told = await client.run<Record<string, unknown> & { events: object[] }>('cloud', {
+    const answer = await client.run<Record<string, unknown> & { events: object[] }>('cloud', {
       api: { url: stack.url, key },
       message: stack.book.write('cloud', harness),
       secret: NAME,
     });
-    expect(told).toMatchObject({
+    expect(answer).toMatchObject({
       alive: true,
       up: ['RUNNING', true, true],
       model: expect.stringContaining('scripted'),
@@ -69,10 +69,10 @@ describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, tim
       deleted: ['PAUSED', false, false],
       shut: 401,
     });
-    const said = JSON.stringify(told.events);
+    const said = JSON.stringify(answer.events);
     expect(said).toMatch(/it is <secret:\w+>/);
     expect(said).toContain('from the client where the agent works');
-    expect(JSON.stringify(told)).not.toContain(SECRET);
+    expect(JSON.stringify(answer)).not.toContain(SECRET);
   });
 
   it('gets an error when its key is wrong', async () => {

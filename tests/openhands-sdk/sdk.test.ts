@@ -5,7 +5,7 @@ import { byAnswersSoFar, textOfMessage } from '@slipway/testing';
 import { expect } from 'expect';
 import { SdkRuntimeApi } from './runtime-api.ts';
 import { SdkSandbox } from './sandbox.ts';
-import { call, expectWhole, finish, kinds, statuses, type Told, terminal } from './told.ts';
+import { call, expectWhole, finish, kinds, type Scenario, statuses, terminal } from './scenario.ts';
 import { openhandsEnvironment, Sdk } from './world.ts';
 
 const environment = await openhandsEnvironment();
@@ -36,29 +36,29 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       call('think', { thought: 'It is there.' }),
       finish('The file is there.'),
     ];
-    const told = await sdk.run<Told & { tokens: number; agent_tools: string[]; key: string | null }>('with_tools', {
+    const result = await sdk.run<Scenario & { tokens: number; agent_tools: string[]; key: string | null }>('with_tools', {
       sandbox: world.playing(byAnswersSoFar(turns)),
       message: 'Write a file.',
     });
-    expect(told.status).toBe('finished');
-    expect(kinds(told)).toEqual(['SystemPromptEvent', 'MessageEvent', ...turns.flatMap(() => ['ActionEvent', 'ObservationEvent'])]);
-    expect(statuses(told)).toEqual(['running', 'finished']);
-    expect(told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
+    expect(result.status).toBe('finished');
+    expect(kinds(result)).toEqual(['SystemPromptEvent', 'MessageEvent', ...turns.flatMap(() => ['ActionEvent', 'ObservationEvent'])]);
+    expect(statuses(result)).toEqual(['running', 'finished']);
+    expect(result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
       ['TaskTracker', 'Terminal', 'FileEditor', 'FileEditor', 'FileEditor', 'Think', 'Finish'].map((family) => `${family}Observation`),
     );
     expect(await readFile(file, 'utf8')).toBe('good day\n');
-    expect(told.tokens).toBeGreaterThan(0);
-    expect(told.agent_tools).toEqual(['terminal', 'file_editor', 'task_tracker']);
-    expect(told.key).toBeNull();
-    expectWhole(told);
+    expect(result.tokens).toBeGreaterThan(0);
+    expect(result.agent_tools).toEqual(['terminal', 'file_editor', 'task_tracker']);
+    expect(result.key).toBeNull();
+    expectWhole(result);
   });
 
   it('is given the tools that it asks for and no others', async () => {
-    const told = await sdk.run<Told>('with_tools', { sandbox: world.playing([terminal('true'), finish()]), message: 'Go.', tools: ['file_editor'] });
+    const result = await sdk.run<Scenario>('with_tools', { sandbox: world.playing([terminal('true'), finish()]), message: 'Go.', tools: ['file_editor'] });
     const offered = world.model.requests.at(-1)?.body['tools'] as Array<{ function: { name: string } }> | undefined;
     expect(offered?.map((tool) => tool.function.name).sort()).toEqual(['file_editor', 'finish', 'think']);
-    expect(kinds(told)).toContain('AgentErrorEvent');
-    expectWhole(told);
+    expect(kinds(result)).toContain('AgentErrorEvent');
+    expectWhole(result);
   });
 
   it('reads what searches, patches and a second terminal answer', async () => {
@@ -70,12 +70,12 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       terminal('echo elsewhere', { session: 'second' }),
       finish(),
     ];
-    const told = await sdk.run<Told>('with_tools', { sandbox: world.playing(byAnswersSoFar(turns)), message: 'Look around.', tools: 'more' });
-    expect(told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
+    const result = await sdk.run<Scenario>('with_tools', { sandbox: world.playing(byAnswersSoFar(turns)), message: 'Look around.', tools: 'more' });
+    expect(result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
       ['Glob', 'Grep', 'ApplyPatch', 'Terminal', 'Finish'].map((family) => `${family}Observation`),
     );
     expect(await readFile(path.join(world.sandbox.workspace, 'poem.txt'), 'utf8')).toBe('a heron\nflies\n');
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('gives the agent tools of MCP servers, also when one of them is not there', async () => {
@@ -85,29 +85,29 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       args: [path.join(import.meta.dirname, '../../apps/action-server/dist/testing/mcp-stdio-server.js')],
       env: { TOKEN: secret },
     };
-    const told = await sdk.run<Told & { tried: object; classes: string[] }>('with_mcp', {
+    const result = await sdk.run<Scenario & { tried: object; classes: string[] }>('with_mcp', {
       sandbox: world.playing(byAnswersSoFar([call('helper_echo', { text: 'over there' }), call('helper_told', {}), call('helper_refuse', {}), finish()])),
       message: 'Ask the helper.',
       servers: { helper, absent: { command: 'no-such-program-anywhere' } },
     });
-    expect(told.status).toBe('finished');
-    expect(told.classes).toEqual(['MCPToolObservation', 'MCPToolObservation', 'MCPToolObservation', 'FinishObservation']);
-    const answers = told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { is_error?: boolean });
+    expect(result.status).toBe('finished');
+    expect(result.classes).toEqual(['MCPToolObservation', 'MCPToolObservation', 'MCPToolObservation', 'FinishObservation']);
+    const answers = result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { is_error?: boolean });
     expect(JSON.stringify(answers[0])).toContain('over there');
     expect(answers[2]?.is_error).toBe(true);
-    expect(told.tried).toMatchObject({ ok: true, tool_result: { is_error: false, text: '3' } });
+    expect(result.tried).toMatchObject({ ok: true, tool_result: { is_error: false, text: '3' } });
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('no-such-program-anywhere in the sandbox');
-    expect(JSON.stringify(told)).not.toContain(secret);
-    const shown = told.events.findLast(({ kind }) => kind === 'SystemPromptEvent')?.['tools'] as Array<{ title?: string }> | undefined;
+    expect(JSON.stringify(result)).not.toContain(secret);
+    const shown = result.events.findLast(({ kind }) => kind === 'SystemPromptEvent')?.['tools'] as Array<{ title?: string }> | undefined;
     expect(shown?.map(({ title }) => title)).toEqual(expect.arrayContaining(['terminal', 'helper_echo', 'helper_told']));
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('lets the agent delegate to others, and reads both commands in its own classes', async () => {
     const spawned = { command: 'spawn', ids: ['left', 'right'], agent_types: ['default', 'explore'] };
     const tasks = { left: 'look left', right: 'look right' };
     const parent = byAnswersSoFar([call('delegate', spawned), call('delegate', { command: 'delegate', tasks }), finish()]);
-    const told = await sdk.run<Told>('with_tools', {
+    const result = await sdk.run<Scenario>('with_tools', {
       sandbox: world.playing((request) =>
         request.headers['x-slipway-purpose'] === 'sub-agent'
           ? finish(`I did: ${textOfMessage((request.body.messages ?? []).at(-1) as never)}`)
@@ -116,39 +116,39 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       message: 'Look both ways.',
       tools: ['terminal', 'DelegateTool'],
     });
-    expect(told.status).toBe('finished');
-    const actions = told.events.filter(({ kind }) => kind === 'ActionEvent').map(({ action }) => action);
+    expect(result.status).toBe('finished');
+    const actions = result.events.filter(({ kind }) => kind === 'ActionEvent').map(({ action }) => action);
     expect(actions.slice(0, 2)).toEqual([
       { kind: 'DelegateAction', ...spawned },
       { kind: 'DelegateAction', command: 'delegate', tasks },
     ]);
-    const answers = told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { kind: string; command?: string });
+    const answers = result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { kind: string; command?: string });
     expect(answers.slice(0, 2).map(({ kind, command }) => [kind, command])).toEqual([
       ['DelegateObservation', 'spawn'],
       ['DelegateObservation', 'delegate'],
     ]);
     expect(JSON.stringify(answers[1])).toContain('Agent right: I did: look right');
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('hears the text while it is written', async () => {
-    const told = await sdk.run<Told & { text: string }>('streamed', {
+    const result = await sdk.run<Scenario & { text: string }>('streamed', {
       sandbox: world.playing([{ text: 'A sentence that comes in pieces.', chunkLength: 5, chunkDelayMs: 5 }]),
       message: 'Say something.',
     });
-    expect('A sentence that comes in pieces.').toContain(told.text);
-    expect(told.text).not.toBe('');
-    expect(kinds(told)).toEqual(['SystemPromptEvent', 'MessageEvent', 'MessageEvent']);
+    expect('A sentence that comes in pieces.').toContain(result.text);
+    expect(result.text).not.toBe('');
+    expect(kinds(result)).toEqual(['SystemPromptEvent', 'MessageEvent', 'MessageEvent']);
   });
 
   it('is asked before the agent acts: a refusal with its reason reaches the agent, an answer lets it go on', async () => {
-    const told = await sdk.run<Told & { statuses: string[]; policy: string }>('confirmed', {
+    const result = await sdk.run<Scenario & { statuses: string[]; policy: string }>('confirmed', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo refused'), terminal('echo allowed'), finish()])),
       message: 'Do something.',
     });
-    expect(told.statuses).toEqual(['waiting_for_confirmation', 'waiting_for_confirmation', 'finished']);
-    expect(told.policy).toBe('AlwaysConfirm');
-    expect(kinds(told).filter((kind) => kind !== 'SecurityAnalysisEvent')).toEqual([
+    expect(result.statuses).toEqual(['waiting_for_confirmation', 'waiting_for_confirmation', 'finished']);
+    expect(result.policy).toBe('AlwaysConfirm');
+    expect(kinds(result).filter((kind) => kind !== 'SecurityAnalysisEvent')).toEqual([
       'SystemPromptEvent',
       'MessageEvent',
       'ActionEvent',
@@ -158,54 +158,54 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       'ActionEvent',
       'ObservationEvent',
     ]);
-    expect(told.events.find(({ kind }) => kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not like this', rejection_source: 'user' });
+    expect(result.events.find(({ kind }) => kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not like this', rejection_source: 'user' });
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('not like this');
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('is asked only before what is risky', async () => {
-    const told = await sdk.run<Told & { waiting: string }>('risky', {
+    const result = await sdk.run<Scenario & { waiting: string }>('risky', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo harmless', { security_risk: 'LOW' }), terminal('echo harm', { security_risk: 'HIGH' }), finish()])),
       message: 'Do both.',
     });
-    expect(told.waiting).toBe('waiting_for_confirmation');
-    expect(told.status).toBe('finished');
-    expectWhole(told);
+    expect(result.waiting).toBe('waiting_for_confirmation');
+    expect(result.status).toBe('finished');
+    expectWhole(result);
   });
 
   it('sends secrets that commands have and no caller reads', async () => {
     const secret = 'a-value-that-nobody-may-read-4711';
-    const told = await sdk.run<Told>('with_secrets', {
+    const result = await sdk.run<Scenario>('with_secrets', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo "it is $API_TOKEN"; echo -n "$API_TOKEN" | wc -c'), finish()])),
       message: 'Print it.',
       secrets: { API_TOKEN: secret },
     });
-    const [observation] = told.events.filter(({ kind }) => kind === 'ObservationEvent');
+    const [observation] = result.events.filter(({ kind }) => kind === 'ObservationEvent');
     expect(JSON.stringify(observation)).toContain('it is <secret:API_TOKEN>');
     expect(JSON.stringify(observation)).toContain(String(secret.length));
-    expect(JSON.stringify(told)).not.toContain(secret);
-    expectWhole(told);
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expectWhole(result);
   });
 
   it('forks: the new one knows what the old one knew, and each goes its own way', async () => {
-    const told = await sdk.run<Told & { before: string[]; began: string[]; tokens: number; info: object; fork: Told; part: string[] }>('forked', {
+    const result = await sdk.run<Scenario & { before: string[]; began: string[]; tokens: number; info: object; fork: Scenario; part: string[] }>('forked', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo of one'), finish()])),
       first: 'Remember the word heron.',
       second: 'What was the word?',
     });
-    const known = told.before.filter((id) => told.began.includes(id));
-    expect(told.began).toEqual(known);
-    expect(told.tokens).toBe(0);
-    expect(told.info).toEqual({ title: 'another way', tags: { team: 'red' }, forked_from_conversation_id: told.id });
-    expect(told.fork.log.length).toBeGreaterThan(told.began.length);
-    expect(told.log).toEqual(told.before);
-    expect(told.part.slice(0, 2)).toEqual(told.before.slice(0, 2));
+    const known = result.before.filter((id) => result.began.includes(id));
+    expect(result.began).toEqual(known);
+    expect(result.tokens).toBe(0);
+    expect(result.info).toEqual({ title: 'another way', tags: { team: 'red' }, forked_from_conversation_id: result.id });
+    expect(result.fork.log.length).toBeGreaterThan(result.began.length);
+    expect(result.log).toEqual(result.before);
+    expect(result.part.slice(0, 2)).toEqual(result.before.slice(0, 2));
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('heron');
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('asks the agent beside its task, and has its history shortened', async () => {
-    const told = await sdk.run<Told & { answer: string; asked: string[] }>('condensed', {
+    const result = await sdk.run<Scenario & { answer: string; asked: string[] }>('condensed', {
       sandbox: world.playing((request) => {
         const messages = request.body.messages ?? [];
         const said = messages.map(textOfMessage).join('\n');
@@ -217,37 +217,37 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       message: 'Make six steps.',
       question: 'How far are you?',
     });
-    expect(told.answer).toBe('Half of it.');
+    expect(result.answer).toBe('Half of it.');
     // What it cost is in the log, and nothing of what was said.
-    expect(told.asked.filter((kind) => kind !== 'ConversationStateUpdateEvent')).toEqual([]);
-    expect(kinds(told).slice(-2)).toEqual(['CondensationRequest', 'Condensation']);
-    expectWhole(told);
+    expect(result.asked.filter((kind) => kind !== 'ConversationStateUpdateEvent')).toEqual([]);
+    expect(kinds(result).slice(-2)).toEqual(['CondensationRequest', 'Condensation']);
+    expectWhole(result);
   });
 
   it('pauses after the step under way and goes on from there', async () => {
-    const told = await sdk.run<Told & { kinds: string[] }>('paused', {
+    const result = await sdk.run<Scenario & { kinds: string[] }>('paused', {
       sandbox: world.playing(byAnswersSoFar([terminal('sleep 1; echo first'), terminal('echo second'), finish()])),
       message: 'Two steps.',
     });
-    expect(told.kinds).toContain('PauseEvent');
-    expect(told.status).toBe('finished');
-    expect(kinds(told).filter((kind) => kind === 'ObservationEvent')).toHaveLength(3);
-    expectWhole(told);
+    expect(result.kinds).toContain('PauseEvent');
+    expect(result.status).toBe('finished');
+    expect(kinds(result).filter((kind) => kind === 'ObservationEvent')).toHaveLength(3);
+    expectWhole(result);
   });
 
   it('interrupts a command', async () => {
-    const told = await sdk.run<Told & { took: number }>('interrupted', { sandbox: world.playing([terminal('sleep 600')]), message: 'Wait.' });
-    expect(told.took).toBeLessThan(10);
-    expect(kinds(told)).toContain('InterruptEvent');
-    expect(told.status).toBe('paused');
-    expectWhole(told);
+    const result = await sdk.run<Scenario & { took: number }>('interrupted', { sandbox: world.playing([terminal('sleep 600')]), message: 'Wait.' });
+    expect(result.took).toBeLessThan(10);
+    expect(kinds(result)).toContain('InterruptEvent');
+    expect(result.status).toBe('paused');
+    expectWhole(result);
   });
 
   it('loses and doubles nothing when its connection breaks in mid-run', async () => {
     const turns = [...Array.from({ length: 8 }, (_, n) => terminal(`echo ${n}`)), finish()];
     const script = byAnswersSoFar(turns);
     let asked = 0;
-    const told = await sdk.run<Told>('cut_off', {
+    const result = await sdk.run<Scenario>('cut_off', {
       sandbox: world.playing((request) => {
         asked += 1;
         if (asked === 3 || asked === 6) world.cut();
@@ -255,69 +255,69 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       }),
       message: 'Count.',
     });
-    expect(told.status).toBe('finished');
-    expect(kinds(told).filter((kind) => kind === 'ActionEvent')).toHaveLength(turns.length);
-    expectWhole(told);
+    expect(result.status).toBe('finished');
+    expect(kinds(result).filter((kind) => kind === 'ActionEvent')).toHaveLength(turns.length);
+    expectWhole(result);
   });
 
   it('names a conversation, and finds it again by its id', async () => {
-    const told = await sdk.run<Told & { title: string; made: string; attached: string[] }>('named', {
+    const result = await sdk.run<Scenario & { title: string; made: string; attached: string[] }>('named', {
       sandbox: world.playing((request) => (request.body['tools'] === undefined ? { text: 'A walk by the sea' } : finish())),
       message: 'Tell of a walk by the sea.',
     });
-    expect(told.title).toBe('a name of a person');
-    expect(told.made).toBe('A walk by the sea');
-    expect(told.attached).toEqual(told.events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ id }) => id));
-    expectWhole(told);
+    expect(result.title).toBe('a name of a person');
+    expect(result.made).toBe('A walk by the sea');
+    expect(result.attached).toEqual(result.events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ id }) => id));
+    expectWhole(result);
   });
 
   it('goes back to an event, after which the agent has forgotten and the log has not', async () => {
     const turns = [terminal('echo one'), terminal('echo two'), finish()];
-    const told = await sdk.run<Told & { kinds: string[]; refused: string }>('gone_back', {
+    const result = await sdk.run<Scenario & { kinds: string[]; refused: string }>('gone_back', {
       sandbox: world.playing(byAnswersSoFar(turns)),
       message: 'Count.',
       again: 'Count on.',
     });
-    expect(told.kinds.filter((kind) => kind === 'Condensation')).toHaveLength(1);
+    expect(result.kinds.filter((kind) => kind === 'Condensation')).toHaveLength(1);
     const asked = world.model.requests.find(({ raw }) => raw.toString().includes('Count on.'))?.raw.toString();
     expect(asked).toContain('echo one');
     expect(asked).not.toContain('echo two');
-    expect(told.refused).toBe('conversation.forgotten');
-    expectWhole(told);
+    expect(result.refused).toBe('conversation.forgotten');
+    expectWhole(result);
   });
 
   it('brings hooks that keep the agent from acting, and reads what they said', async () => {
-    const told = await sdk.run<Told & { classes: string[]; kept: string }>('hooked', {
+    const result = await sdk.run<Scenario & { classes: string[]; kept: string }>('hooked', {
       sandbox: world.playing(byAnswersSoFar([terminal('touch not-made.txt'), finish()])),
       message: 'Make it.',
       command: 'echo "not in this house" >&2; exit 2',
     });
-    expect(told.status).toBe('finished');
-    expect(told.classes).toContain('HookExecutionEvent');
-    expect(told.kept).toContain('not in this house');
-    expect(JSON.stringify(told.events)).toContain('not in this house');
+    expect(result.status).toBe('finished');
+    expect(result.classes).toContain('HookExecutionEvent');
+    expect(result.kept).toContain('not in this house');
+    expect(JSON.stringify(result.events)).toContain('not in this house');
     await expect(readFile(path.join(world.sandbox.workspace, 'not-made.txt'))).rejects.toThrow('ENOENT');
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('learns why a run ended when its model refuses', async () => {
-    const told = await sdk.run<Told & { failure: string; classes: string[] }>('failed', {
+    const result = await sdk.run<Scenario & { failure: string; classes: string[] }>('failed', {
       sandbox: world.playing(() => ({ fault: 'status', status: 401 })),
       message: 'Go.',
     });
-    expect(told.status).toBe('error');
-    expect(told.classes).toContain('ConversationErrorEvent');
-    expect(told.failure).toContain('model.auth');
-    expectWhole(told);
+    expect(result.status).toBe('error');
+    expect(result.classes).toContain('ConversationErrorEvent');
+    expect(result.failure).toContain('model.auth');
+    expectWhole(result);
   });
 
   it('reads every property of the state in its own classes', async () => {
-    const told = await sdk.run<Told & { words: Record<string, unknown> }>('every_word_of_its_state', {
+    const result = await sdk.run<Scenario & { words: Record<string, unknown> }>('every_word_of_its_state', {
       sandbox: world.playing(byAnswersSoFar([finish()])),
       message: 'Nothing.',
       secrets: { API_TOKEN: 'a-value-that-nobody-may-read-0815' },
     });
-    expect(told.words).toEqual({
+    expect(result.words).toEqual({
       id: true,
       status: 'finished',
       policy: 'NeverConfirm',
@@ -334,30 +334,30 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
       'without analyzer': null,
       plugin: [501, expect.stringContaining('image')],
     });
-    expectWhole(told);
+    expectWhole(result);
   });
 
   it('lists, counts and deletes', async () => {
-    const told = await sdk.run<{ listed: boolean; count: number }>('deleted', { sandbox: world.playing([]), message: 'Nothing.' });
-    expect(told.listed).toBe(true);
-    expect(told.count).toBeGreaterThan(0);
+    const result = await sdk.run<{ listed: boolean; count: number }>('deleted', { sandbox: world.playing([]), message: 'Nothing.' });
+    expect(result.listed).toBe(true);
+    expect(result.count).toBeGreaterThan(0);
   });
 
   describe('with a workspace', () => {
     it('runs commands, has their output, and stops them', async () => {
-      const told = await sdk.run<Record<'result' | 'late' | 'stopped' | 'info', Record<string, unknown>> & { alive: boolean }>('commands', {
+      const result = await sdk.run<Record<'result' | 'late' | 'stopped' | 'info', Record<string, unknown>> & { alive: boolean }>('commands', {
         sandbox: world.playing([]),
       });
-      expect(told.result).toMatchObject({ exit_code: 3, stdout: `out\n${world.sandbox.workspace}\n`, stderr: 'err\n', timeout_occurred: false });
-      expect(told.late).toMatchObject({ exit_code: -1 });
-      expect(told.stopped).toMatchObject({ kind: 'BashOutput', exit_code: -1, stderr: 'stopped' });
-      expect(told.alive).toBe(true);
-      expect(told.info).toMatchObject({ title: expect.any(String), version: expect.any(String), uptime: expect.any(Number) });
+      expect(result.result).toMatchObject({ exit_code: 3, stdout: `out\n${world.sandbox.workspace}\n`, stderr: 'err\n', timeout_occurred: false });
+      expect(result.late).toMatchObject({ exit_code: -1 });
+      expect(result.stopped).toMatchObject({ kind: 'BashOutput', exit_code: -1, stderr: 'stopped' });
+      expect(result.alive).toBe(true);
+      expect(result.info).toMatchObject({ title: expect.any(String), version: expect.any(String), uptime: expect.any(Number) });
     });
 
     it('brings 100 MB in and out', async () => {
-      const told = await sdk.run<{ up: object; down: object; same: boolean; missing: boolean }>('files', { sandbox: world.playing([]), megabytes: 100 });
-      expect(told).toMatchObject({
+      const result = await sdk.run<{ up: object; down: object; same: boolean; missing: boolean }>('files', { sandbox: world.playing([]), megabytes: 100 });
+      expect(result).toMatchObject({
         up: { success: true, file_size: 100 * 1024 * 1024 },
         down: { success: true, file_size: 100 * 1024 * 1024 },
         same: true,
@@ -366,20 +366,20 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
     });
 
     it('sees what changed in a repository', async () => {
-      const told = await sdk.run<{ made: number; changes: string[][]; diff: object }>('git', { sandbox: world.playing([]) });
-      expect(told.made).toBe(0);
-      expect(told.changes).toEqual([
+      const result = await sdk.run<{ made: number; changes: string[][]; diff: object }>('git', { sandbox: world.playing([]) });
+      expect(result.made).toBe(0);
+      expect(result.changes).toEqual([
         ['ADDED', 'new.txt'],
         ['DELETED', 'gone.txt'],
         ['UPDATED', 'kept.txt'],
       ]);
-      expect(told.diff).toMatchObject({ original: 'one\n', modified: 'one\ntwo\n' });
+      expect(result.diff).toMatchObject({ original: 'one\n', modified: 'one\ntwo\n' });
     });
 
     it('asks it for a model and for secrets before it makes an agent: names, and references that only this sandbox resolves', async () => {
       const secret = 'a-value-that-nobody-may-read-1234';
-      const told = await sdk.run<Record<string, unknown>>('own_agent', { sandbox: world.playing([]), names: { API_TOKEN: secret } });
-      expect(told).toEqual({
+      const result = await sdk.run<Record<string, unknown>>('own_agent', { sandbox: world.playing([]), names: { API_TOKEN: secret } });
+      expect(result).toEqual({
         secrets: expect.arrayContaining(['API_TOKEN']),
         one: {},
         printed: expect.stringMatching(/^it is <secret:(ALSO_)?API_TOKEN>\n$/),
@@ -387,7 +387,7 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
         value: null,
         model: 'openai/scripted',
       });
-      expect(JSON.stringify(told)).not.toContain(secret);
+      expect(JSON.stringify(result)).not.toContain(secret);
     });
 
     it('works in one of a conversation, and without waiting', async () => {
@@ -400,8 +400,8 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
 
     it('loads the skills of a project', async () => {
       await writeFile(path.join(world.sandbox.workspace, 'AGENTS.md'), 'Write tests first.\n');
-      const told = await sdk.run<{ skills: Array<{ name: string; content: string }> }>('skills', { sandbox: world.playing([]) });
-      expect(told.skills.map(({ content }) => content.trim())).toContain('Write tests first.');
+      const result = await sdk.run<{ skills: Array<{ name: string; content: string }> }>('skills', { sandbox: world.playing([]) });
+      expect(result.skills.map(({ content }) => content.trim())).toContain('Write tests first.');
     });
   });
 
@@ -414,17 +414,17 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
 
     it('starts, pauses, resumes, attaches, leaves and stops a session', async () => {
       type Place = { url: string; key: string; runtime: string };
-      const told = await sdk.run<
+      const result = await sdk.run<
         { first: Place; same: Place; after: string; kept: string } & Record<'paused' | 'running' | 'still' | 'left' | 'stopped', string[]>
       >('lifecycle', { api: api?.args, session: 'a-session-of-the-sdk' });
-      expect(told.paused).toEqual(['paused', 'not found']);
-      expect(told.after).toBe('kept\n');
-      expect(told.running).toEqual(['running', 'ready']);
-      expect(told.same).toEqual(told.first);
-      expect(told.still).toEqual(['running', 'ready']);
-      expect(told.left).toEqual(['paused', 'not found']);
-      expect(told.kept).toBe('kept\n');
-      expect(told.stopped[0]).toBe('stopped');
+      expect(result.paused).toEqual(['paused', 'not found']);
+      expect(result.after).toBe('kept\n');
+      expect(result.running).toEqual(['running', 'ready']);
+      expect(result.same).toEqual(result.first);
+      expect(result.still).toEqual(['running', 'ready']);
+      expect(result.left).toEqual(['paused', 'not found']);
+      expect(result.kept).toBe('kept\n');
+      expect(result.stopped[0]).toBe('stopped');
     });
 
     it('gets an error when its key is wrong', async () => {

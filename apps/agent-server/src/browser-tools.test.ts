@@ -94,9 +94,9 @@ describe('the browser in a run of the agent', () => {
     expect(JSON.stringify(app.events)).not.toContain(SECRET);
     expect(observations[0]?.['page']).toMatchObject({ url: `${url}/?key=<secret:SECRET>`, title: '<secret:SECRET>' });
     expect(textOfContent(observations[1]?.content ?? [])).toContain('[0] textbox "Key"');
-    const told = JSON.stringify(model.requests.at(-1)?.body);
-    expect(told).toContain('data:image/jpeg;base64,/9j/');
-    expect(told).not.toContain(SECRET);
+    const prompt = JSON.stringify(model.requests.at(-1)?.body);
+    expect(prompt).toContain('data:image/jpeg;base64,/9j/');
+    expect(prompt).not.toContain(SECRET);
     expect(textOfContent(observations[3]?.content ?? [])).toContain('Typed the secret SECRET into [0] textbox "Key"');
     expect(asked).toContain(`/heard?${SECRET}`);
     expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));

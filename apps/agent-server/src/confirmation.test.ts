@@ -91,8 +91,8 @@ describe('an agent that asks first', () => {
     expect(['first', 'second', 'third'].map(made)).toEqual([true, false, true]);
     const said = (await events()).find((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation');
     expect(said).toMatchObject({ value: { accepted: true, action_ids: [first, third], by: 'Ada' } });
-    const told = JSON.stringify(model.requests.at(-1)?.body);
-    expect([told.includes('the second is not ours'), told.includes('undefined')]).toEqual([true, false]);
+    const prompt = JSON.stringify(model.requests.at(-1)?.body);
+    expect([prompt.includes('the second is not ours'), prompt.includes('undefined')]).toEqual([true, false]);
   });
 
   it('takes reasons of their own for actions that are all rejected', async () => {

@@ -81,10 +81,10 @@ describe('an agent with MCP servers', () => {
       summary: 'Look',
       action: { kind: 'MCPToolAction', data: { kind: 'Pod', of: null } },
     });
-    const [described, told, refused] = await answers(id);
+    const [described, environment, refused] = await answers(id);
     expect(described && textOf(described)).toBe('{"kind":"Pod","of":null}');
     expect(described?.observation).toMatchObject({ kind: 'MCPToolObservation', tool_name: 'helper_describe', is_error: false });
-    expect(told && textOf(told)).toBe('token <secret-hidden>, other undefined');
+    expect(environment && textOf(environment)).toBe('token <secret-hidden>, other undefined');
     expect(refused?.observation.is_error).toBe(true);
     const everything = JSON.stringify([await events(id), (await sandbox.call('GET', `/api/conversations/${id}`)).body, sandbox.lines]);
     expect(everything).not.toContain(KEY);
@@ -106,7 +106,7 @@ describe('an agent with MCP servers', () => {
     const prompt = (model.requests.at(-1)?.body.messages ?? []).map(textOfMessage).join('\n');
     expect(prompt).toContain('The MCP server "dead" is not available');
     expect(prompt).toContain('has more tools now: helper_grown');
-    expect((await updates(id)).filter(({ told }) => told.includes('"dead"'))).toHaveLength(1);
+    expect((await updates(id)).filter(({ told: environment }) => environment.includes('"dead"'))).toHaveLength(1);
   });
 
   it('says in its log at each step which tools its model had, once for each change, and not again in another run', async () => {
@@ -117,7 +117,7 @@ describe('an agent with MCP servers', () => {
     });
     await say(id, 'Go.');
     await isOver(id);
-    const told = async (): Promise<string[]> =>
+    const environment = async (): Promise<string[]> =>
       (await events(id)).flatMap((event) =>
         event.kind === 'SystemPromptEvent' ? [JSON.stringify((event.tools as Array<{ title: string }>).map(({ title }) => title))] : [],
       );
@@ -125,11 +125,11 @@ describe('an agent with MCP servers', () => {
     const changes = had.filter((tools, index) => tools !== had[index - 1]);
     expect(changes).toHaveLength(2);
     // The first was written at the start, when no server was there yet.
-    expect((await told()).slice(1)).toEqual(changes);
+    expect((await environment()).slice(1)).toEqual(changes);
     model.use([finish]);
     await say(id, 'Again.');
     await until('the second end', async () => (await answers(id)).filter(({ tool_name: tool }) => tool === 'finish').length === 2);
-    expect(await told()).toHaveLength(3);
+    expect(await environment()).toHaveLength(3);
   });
 
   it('shows a server’s progress of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {

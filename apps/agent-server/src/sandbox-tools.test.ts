@@ -45,8 +45,8 @@ describe('the tools that run in the sandbox', () => {
   after(() => model.close());
 
   const promptOf = (app: TestApp): string => {
-    const told = app.events.findLast((event) => event.kind === 'SystemPromptEvent');
-    return told?.kind === 'SystemPromptEvent' ? told.system_prompt.text : '';
+    const prompt = app.events.findLast((event) => event.kind === 'SystemPromptEvent');
+    return prompt?.kind === 'SystemPromptEvent' ? prompt.system_prompt.text : '';
   };
 
   it('are offered only where the image has what they need, and the system prompt says once which are missing and what has them', async () => {

@@ -40,7 +40,7 @@ export const ConfigSchema = z
   })
   .refine((env) => env.NODE_ENV !== 'production', {
     path: ['NODE_ENV'],
-    message: 'this issuer has a person whose password everybody knows; use Keycloak in production',
+    message: 'this issuer has a user with a public password; use Keycloak in production',
   });
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;

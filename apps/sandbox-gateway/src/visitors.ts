@@ -37,14 +37,14 @@ export class Visitors {
   async drain(overMs: number): Promise<number> {
     await wait(overMs * QUIET_PART);
     this.#leaving = true;
-    const told = [...this.sockets];
+    const leaving = [...this.sockets];
     const began = performance.now();
-    for (const [index, leave] of told.entries()) {
-      const due = began + (overMs * TELLING_PART * index) / told.length;
+    for (const [index, leave] of leaving.entries()) {
+      const due = began + (overMs * TELLING_PART * index) / leaving.length;
       if (due > performance.now()) await wait(due - performance.now());
       if (this.sockets.has(leave)) leave();
     }
-    return told.length;
+    return leaving.length;
   }
 
   /** Ends the requests that are under way. */

@@ -34,15 +34,17 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
   };
   // Read before the call: a switch of the model holds from the next one on.
   const { model: name } = model.config;
-  const told: Array<Promise<unknown>> = [];
+  const notices: Array<Promise<unknown>> = [];
   const onRetry: AgentPorts['onRetry'] = (failure) => {
     ports.onRetry(failure);
     const { waitMs: wait_ms, ...rest } = failure;
-    told.push(ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'llm_retry', value: { ...rest, wait_ms } })]));
+    notices.push(
+      ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'llm_retry', value: { ...rest, wait_ms } })]),
+    );
   };
   // A silent wait looks like a hang: the log gives the reason first.
   const delay: AgentPorts['delay'] = async (ms, ending) => {
-    await Promise.all(told.splice(0));
+    await Promise.all(notices.splice(0));
     await ports.delay(ms, ending);
   };
   const completion = await withRetries(attempt, { retries: call.retries, random: ports.random, delay, onRetry }, signal);

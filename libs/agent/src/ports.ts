@@ -43,7 +43,7 @@ export interface OutputWatch {
   /** Names the call; no other call of the sandbox has the same. */
   readonly call: string;
   /** Text that goes on where the one before ended. It may hold colours as terminals have them, and secrets. */
-  readonly told: (text: string) => void;
+  readonly output: (text: string) => void;
 }
 
 /**

@@ -20,7 +20,7 @@ export class PrintedOutput implements OutputWatch {
     private readonly onDelta: (delta: StreamingDelta) => void,
   ) {}
 
-  readonly told = (text: string): void => {
+  readonly output = (text: string): void => {
     if (text === '') return;
     this.onDelta({ responseId: this.call, channel: 'progress', offset: this.length, text });
     this.length += text.length;

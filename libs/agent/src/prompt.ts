@@ -1,6 +1,6 @@
 import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
-import { condensedOf, isSeenByModel, toldOf } from './condenser/condensation.js';
+import { condensedOf, isSeenByModel, noticeOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
 import { TAKEN_IN } from './events.js';
 import type { PromptUnit } from './prompt-unit.js';
@@ -61,12 +61,12 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     return turn;
   };
   /** The summary stands in place of the first event that it summarizes. */
-  let untold = summary;
+  let pending = summary;
   const summarize = (): void => {
-    if (untold === null) return;
+    if (pending === null) return;
     close();
-    units.push({ kind: 'summary', messages: [{ role: 'user', content: asMessage(untold) }], eventIds: [], position: offset, open: false, summary: untold });
-    untold = null;
+    units.push({ kind: 'summary', messages: [{ role: 'user', content: asMessage(pending) }], eventIds: [], position: offset, open: false, summary: pending });
+    pending = null;
   };
   const say = (event: EventOf<'MessageEvent'>, position: number): void => {
     if (forgotten.has(event.id)) {
@@ -102,9 +102,9 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         break;
       case 'ConversationStateUpdateEvent': {
         // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no answer of it.
-        const told = toldOf(event);
-        if (told !== '') {
-          later.push({ kind: 'message', messages: [{ role: 'user', content: told }], eventIds: [event.id], position, open: false });
+        const notice = noticeOf(event);
+        if (notice !== '') {
+          later.push({ kind: 'message', messages: [{ role: 'user', content: notice }], eventIds: [event.id], position, open: false });
           if (turn === null) close();
         }
         if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent') close();

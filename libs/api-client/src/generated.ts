@@ -4,7 +4,7 @@ import { type Caller, type CallOptions, urlOf } from './call.js';
 
 export function operationsOf(baseUrl: string, call: Caller) {
   return {
-    /** The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches. */
+    /** The signed-in user and their organizations; with an API key its owner, and the one organization that it reaches. */
     me: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null],[["analytics"],{"host":null}],[["flags"],{}]], options: request }) as Promise<OperationResponse<'me'>>,
     /** One organization. */
@@ -61,7 +61,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Accept the terms of this installation; once accepted they stay accepted until their version changes. Fails with `request.not-json`, `request.cross-site`, `account.terms-changed` besides the common codes. */
     acceptTerms: (request: { body: OperationBody<'acceptTerms'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null],[["analytics"],{"host":null}],[["flags"],{}]], options: request }) as Promise<OperationResponse<'acceptTerms'>>,
-    /** Where the browser goes to be sent a message that proves the e-mail address. Fails with `request.cross-site` besides the common codes. */
+    /** Where the browser goes to verify the e-mail address. Fails with `request.cross-site` besides the common codes. */
     verifyEmail: (request: CallOptions = {}) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/verify-email', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyEmail'>>,
     /** What I have chosen for myself. */
@@ -85,7 +85,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Forget the token of one provider. Fails with `request.cross-site` besides the common codes. */
     deleteMyConnection: (request: { provider: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/connections/{provider}', { provider: request.provider }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
-    /** API keys, newest first: the caller’s own, or with `?all=true` everybody’s. */
+    /** API keys, newest first: the caller’s own, or with `?all=true` those of all users. */
     listApiKeys: (request: { org: string; query?: OperationQuery<'listApiKeys'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listApiKeys'>>,
     /** A new API key; its token is in this answer and nowhere else. Fails with `request.not-json`, `request.cross-site`, `api-key.scope-too-wide`, `api-key.limit` besides the common codes. */
@@ -127,7 +127,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Send the program away. Fails with `request.cross-site` besides the common codes. */
     denyDevice: (request: { userCode: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/device/{userCode}/deny', { userCode: request.userCode }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
-    /** The organizations of the signed-in person, the personal one first. */
+    /** The organizations of the signed-in user, the personal one first. */
     listOrgs: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), keyed: false, answer: 'json', absent: [[["data","*","deletesAt"],null],[["data","*","needs"],null]], options: request }) as Promise<OperationResponse<'listOrgs'>>,
     /** A company organization, with the caller as its owner. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.slug-taken`, `org.too-many`, `idempotency.mismatch`, `idempotency.in-progress` besides the common codes. */
@@ -142,7 +142,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Hand it to a member: they become an owner, the caller an admin. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted` besides the common codes. */
     transferOrg: (request: { org: string; body: OperationBody<'transferOrg'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/transfer', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'transferOrg'>>,
-    /** Delete it in 48 hours: everybody but its owners is out at once, its sandboxes end. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal` besides the common codes. */
+    /** Delete it in 48 hours: all but its owners lose access at once, its sandboxes end. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal` besides the common codes. */
     deleteOrg: (request: { org: string; body: OperationBody<'deleteOrg'> } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'deleteOrg'>>,
     /** Take its deletion back while it is not done. Fails with `request.cross-site` besides the common codes. */
@@ -211,7 +211,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: revoke a key. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     revokeProgramKey: (request: { key: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/keys/{key}', { key: request.key }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'revokeProgramKey'>>,
-    /** As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation that nobody has written to. Fails with `request.cross-site`, `model.unknown`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
+    /** As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation without messages. Fails with `request.cross-site`, `model.unknown`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
     startSandbox: (request: { query?: OperationQuery<'startSandbox'> } & CallOptions = {}) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes', {}, request.query), keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'startSandbox'>>,
     /** As OpenHands: the sandboxes of conversations by their ids, `null` for each that there is not. */
@@ -226,7 +226,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: a sandbox with the same workspace. Fails with `request.cross-site` besides the common codes. */
     resumeSandbox: (request: { sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/resume', { sandbox: request.sandbox }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeSandbox'>>,
-    /** As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that somebody else started. Fails with `request.cross-site` besides the common codes. */
+    /** As OpenHands: releases the sandbox at once and ends all access; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that another user started. Fails with `request.cross-site` besides the common codes. */
     deleteSandbox: (request: { sandbox: string; query?: OperationQuery<'deleteSandbox'> } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteSandbox'>>,
     /** As OpenHands: the model, without its key, that a client’s own agent in a sandbox works with. Fails with `model.unknown` besides the common codes. */
@@ -388,7 +388,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take an invitation back. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used` besides the common codes. */
     revokeInvitation: (request: { org: string; invitation: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations/{invitation}', { org: request.org, invitation: request.invitation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
-    /** What a link invites to; for a signed-in person or none. */
+    /** What a link invites to; with or without a signed-in user. */
     readInvitation: (request: { token: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/invitations/{token}', { token: request.token }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readInvitation'>>,
     /** Join by a link, with the account of the invited address; again is harmless. Fails with `request.cross-site`, `org.being-deleted`, `invitation.other-account`, `invitation.unverified`, `invitation.expired`, `invitation.revoked`, `invitation.used` besides the common codes. */
@@ -397,10 +397,10 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Domains of e-mail addresses that the organization claims. */
     listDomains: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listDomains'>>,
-    /** Claim a domain; the answer says which DNS record proves it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `domain.public`, `domain.taken`, `domain.too-many` besides the common codes. */
+    /** Claim a domain; the answer has the DNS record that verifies it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `domain.public`, `domain.taken`, `domain.too-many` besides the common codes. */
     claimDomain: (request: { org: string; body: OperationBody<'claimDomain'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'claimDomain'>>,
-    /** Look the DNS record up. Fails with `request.cross-site`, `org.being-deleted`, `domain.taken`, `domain.not-verified`, `domain.lookup-failed` besides the common codes. */
+    /** Check the DNS record. Fails with `request.cross-site`, `org.being-deleted`, `domain.taken`, `domain.not-verified`, `domain.lookup-failed` besides the common codes. */
     verifyDomain: (request: { org: string; domain: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}/verify', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyDomain'>>,
     /** Who joins by an address of the domain. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.being-deleted`, `domain.not-verified` besides the common codes. */
@@ -436,13 +436,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Pull requests of a conversation, with checks, reviews and conflicts as last seen. */
     listPullRequests: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["data","*","problem","protectedChanges"],null],[["data","*","fix"],null],[["data","*","fixRounds"],0],[["data","*","fixStopped"],null]], options: request }) as Promise<OperationResponse<'listPullRequests'>>,
-    /** Checks of the head commit, as last seen; one that was seen long ago is looked at again. */
+    /** Checks of the head commit, as last read; an old state is read again. */
     listPullRequestChecks: (request: { org: string; conversation: string; number: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests/{number}/checks', { org: request.org, conversation: request.conversation, number: request.number }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listPullRequestChecks'>>,
     /** Send the agent what stands against a pull request: failed checks with their logs, or conflicts; the answer comes before it is done. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `pull-request.ended`, `pull-request.nothing-to-fix`, `pull-request.no-connection`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
     fixPullRequest: (request: { org: string; conversation: string; number: string; body: OperationBody<'fixPullRequest'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests/{number}/fix', { org: request.org, conversation: request.conversation, number: request.number }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["problem","protectedChanges"],null],[["fix"],null],[["fixRounds"],0],[["fixStopped"],null]], options: request }) as Promise<OperationResponse<'fixPullRequest'>>,
-    /** Merge at the head that the person saw, where they may write and the host allows it; the answer comes before it is done. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `pull-request.moved`, `pull-request.ended`, `pull-request.needs-person`, `pull-request.no-connection` besides the common codes. */
+    /** Merge at the head that the user saw, where they may write and the host allows it; the answer comes before it is done. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `pull-request.moved`, `pull-request.ended`, `pull-request.needs-person`, `pull-request.no-connection` besides the common codes. */
     mergePullRequest: (request: { org: string; conversation: string; number: string; body: OperationBody<'mergePullRequest'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests/{number}/merge', { org: request.org, conversation: request.conversation, number: request.number }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["problem","protectedChanges"],null],[["fix"],null],[["fixRounds"],0],[["fixStopped"],null]], options: request }) as Promise<OperationResponse<'mergePullRequest'>>,
     /** Change how far the agent of a conversation goes by itself, and whether it plans or works. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `sandbox.unreachable` besides the common codes. */
@@ -451,7 +451,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Let an agent that has planned carry its plan out. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted`, `sandbox.unreachable` besides the common codes. */
     carryOutPlan: (request: { org: string; conversation: string; body: OperationBody<'carryOutPlan'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/carry-out-plan', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'carryOutPlan'>>,
-    /** Summarize earlier steps for the agent now: at rest when this answers, at work before its next step. Fails with `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `agent.budget-limit`, `sandbox.unreachable` besides the common codes. */
+    /** Summarize earlier steps for the agent: an idle one when this answers, a running one before its next step. Fails with `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `agent.budget-limit`, `sandbox.unreachable` besides the common codes. */
     condenseConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/condense', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'condenseConversation'>>,
     /** Ask the agent something beside its task: answered from what it knows, and not in the log. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `agent.budget-limit`, `model.unavailable`, `sandbox.unreachable` besides the common codes. */
@@ -565,7 +565,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Reach a tool server once, from a sandbox of its own. One that names secrets is given those of the whole organization, and needs secret:write. Fails with `request.cross-site`, `settings.url-refused`, `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `sandbox.unreachable`, `secret.unreadable` besides the common codes. */
     testMcpServer: (request: { org: string; server: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}/test', { org: request.org, server: request.server }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testMcpServer'>>,
-    /** Calls, tokens and cost by day, person, repository and model; with Accept: text/csv as a table for spreadsheets. */
+    /** Calls, tokens and cost by day, user, repository and model; with Accept: text/csv as a table for spreadsheets. */
     getUsage: (request: { org: string; query?: OperationQuery<'getUsage'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/usage', { org: request.org }, request.query), keyed: false, answer: 'json', absent: [[["data","*","conversation"],null]], options: request }) as Promise<OperationResponse<'getUsage'>>,
     /** Limits of the organization and of its people, and what of them is spent in this cycle. */
@@ -592,13 +592,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Who waits for a sandbox, at which place and why, and the quota. */
     getSandboxQueue: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/queue', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxQueue'>>,
-    /** Take the sandbox from its conversation: it is paused and told so, its workspace is kept. Fails with `request.cross-site`, `conversation.not-running` besides the common codes. */
+    /** Take the sandbox from its conversation, which is paused; its workspace is saved. Fails with `request.cross-site`, `conversation.not-running` besides the common codes. */
     stopSandbox: (request: { org: string; sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/{sandbox}/stop', { org: request.org, sandbox: request.sandbox }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Storage that is used, by kind, its limit, and the largest conversations. */
     getStorage: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/storage', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getStorage'>>,
-    /** Delete a conversation with its log and workspace, for good; of somebody else with conversation:delete. Fails with `request.cross-site` besides the common codes. */
+    /** Delete a conversation with its log and workspace, for good; that of another user needs conversation:delete. Fails with `request.cross-site` besides the common codes. */
     deleteConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn. */

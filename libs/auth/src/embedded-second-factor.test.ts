@@ -105,9 +105,9 @@ describe('second factor of the embedded issuer', () => {
     const [recovery = '', next = ''] = made.recovery;
     const typed = recovery.toLowerCase().replace('-', ' ');
     const recovered = async (page: Shown, client: CookieClient): Promise<Shown> => {
-      const told = await textOf(await submitForm(client, page, { code: typed }));
-      expect(told.html).toContain('9 of your recovery codes are left');
-      return submitForm(client, told.page, {});
+      const answer = await textOf(await submitForm(client, page, { code: typed }));
+      expect(answer.html).toContain('9 of your recovery codes are left');
+      return submitForm(client, answer.page, {});
     };
     expect((await signIn({}, recovered)).secondFactor).toBe(true);
     await expect(
@@ -119,8 +119,8 @@ describe('second factor of the embedded issuer', () => {
 
     let again = { secret: '', recovery: [''] };
     await signIn({}, async (page, client) => {
-      const told = await submitForm(client, page, { code: next });
-      const { page: end, ...rest } = await setUp(await client.follow(new URL(told.url.href.replace(/recovered$/, 'set-up'))), client);
+      const answer = await submitForm(client, page, { code: next });
+      const { page: end, ...rest } = await setUp(await client.follow(new URL(answer.url.href.replace(/recovered$/, 'set-up'))), client);
       again = rest;
       return end;
     });

@@ -15,7 +15,7 @@ interface Flag {
 export const FLAGS = {
   'example-tasks': {
     values: ['buttons', 'cards'],
-    description: 'Example tasks below the box of the home page: as buttons with a label, or as cards that show what the agent is asked',
+    description: 'Example tasks below the prompt field of the home page: as buttons with a label, or as cards that show the task',
     owner: 'web',
     ends: '2027-03-31',
   },

@@ -65,7 +65,7 @@ export const operations = {
     id: 'me.get',
     method: 'GET',
     path: '/api/v1/me',
-    summary: 'The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches',
+    summary: 'The signed-in user and their organizations; with an API key its owner, and the one organization that it reaches',
     permission: null,
     proof: 'any',
     beforeGates: true,

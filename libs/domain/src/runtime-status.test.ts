@@ -66,7 +66,7 @@ describe('the runtime of a conversation', () => {
   it('that a user paused was not stopped by what was said of a failure while it went on', () => {
     const noted = [READY, execution('running'), error('model.unknown', 'The agent keeps the model that it has.')];
     const pause: ConversationEvent = { ...base, source: 'user', kind: 'PauseEvent' };
-    expect(shown({ state: stateOf(...noted, pause, execution('paused')) })).toMatchObject({ status: 'STOPPED', cause: 'A person paused it.' });
+    expect(shown({ state: stateOf(...noted, pause, execution('paused')) })).toMatchObject({ status: 'STOPPED', cause: 'A user paused it.' });
     const limit = [READY, execution('running'), error('agent.iteration-limit', 'All used.'), { ...pause, source: 'environment' as const }, execution('paused')];
     expect(shown({ state: stateOf(...limit) })).toMatchObject({ status: 'STOPPED', code: 'agent.iteration-limit' });
     expect(shown({ state: stateOf(...noted, execution('error'), pause) })).toMatchObject({ status: 'ERROR', cause: 'The agent keeps the model that it has.' });

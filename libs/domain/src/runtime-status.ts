@@ -84,7 +84,7 @@ function failed(code: ErrorCode, detail: string | undefined): RuntimeState {
 }
 
 function stopped(halt: 'pause' | 'interrupt'): RuntimeState {
-  return { status: 'STOPPED', cause: halt === 'pause' ? 'A person paused it.' : 'A person stopped it.', nextStep: GO_ON };
+  return { status: 'STOPPED', cause: halt === 'pause' ? 'A user paused it.' : 'A user stopped it.', nextStep: GO_ON };
 }
 
 /** Nothing says that files are kept before they are. */

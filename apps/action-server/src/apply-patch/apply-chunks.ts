@@ -47,7 +47,7 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
   for (const [index, { anchors, lines: given, atEnd }] of chunks.entries()) {
     const name = `Change ${index + 1} of ${chunks.length}`;
     if (performance.now() - started > MAX_MS)
-      return { ok: false, why: `${name} was not looked for: the file is too long for so many changes. Make smaller patches.` };
+      return { ok: false, why: `${name} was not searched: the file is too long for so many changes. Make smaller patches.` };
     for (const anchor of anchors) {
       const found = find([anchor], from, false);
       if (found === undefined) return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };

@@ -107,7 +107,7 @@ describe('a patch', () => {
   });
 
   it('changes nothing at all when one place is not found, and names each that is not', async () => {
-    const told = await refused(
+    const message = await refused(
       '*** Add File: new.txt',
       '+x',
       '*** Update File: a.txt',
@@ -119,8 +119,8 @@ describe('a patch', () => {
       '-x',
       '*** Delete File: gone.txt',
     );
-    expect(told).toContain('these lines do not stand together');
-    for (const name of ['a.txt', 'missing.txt', 'gone.txt']) expect(told).toContain(at(name));
+    expect(message).toContain('these lines do not stand together');
+    for (const name of ['a.txt', 'missing.txt', 'gone.txt']) expect(message).toContain(at(name));
     expect(existsSync(at('new.txt'))).toBe(false);
   });
 

@@ -164,7 +164,7 @@ function summaryOf(changes: readonly Change[]): string {
   const letter = { add: 'A', delete: 'D', update: 'M' } as const;
   const lines = changes.map(({ type, file, moveTo, added, removed, fuzz }) => {
     const name = moveTo === null ? `${letter[type]} ${file}` : `R ${file} -> ${moveTo}`;
-    return `${name} (+${added} -${removed})${fuzz > 0 ? ' [the context was not found exactly as given: look at the result]' : ''}`;
+    return `${name} (+${added} -${removed})${fuzz > 0 ? ' [the context was not found exactly as given: check the result]' : ''}`;
   });
   return `The patch was applied to ${changes.length === 1 ? '1 file' : `${changes.length} files`}:\n${lines.join('\n')}`;
 }

@@ -102,19 +102,19 @@ export class HandOver {
    */
   async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
     while (this.current !== null) await this.handedBack(signal);
-    const told = this.pendingNotice;
+    const notice = this.pendingNotice;
     this.pendingNotice = null;
-    if (told !== null && !looks) throw new SlipwayError('browser.taken', `${told} This was not done: look at the page first.`);
+    if (notice !== null && !looks) throw new SlipwayError('browser.taken', `${notice} This was not done: look at the page first.`);
     const { signal: taken } = this.taken;
     try {
       const observation = await untilAborted(act(AbortSignal.any([signal, taken])), taken);
-      return told === null ? observation : { ...observation, content: [{ type: 'text', text: told }, ...observation.content] };
+      return notice === null ? observation : { ...observation, content: [{ type: 'text', text: notice }, ...observation.content] };
     } catch (error) {
-      if (told !== null) this.pendingNotice = this.pendingNotice === null ? told : `${told}\n${this.pendingNotice}`;
+      if (notice !== null) this.pendingNotice = this.pendingNotice === null ? notice : `${notice}\n${this.pendingNotice}`;
       if (!taken.aborted || signal.aborted) throw error;
       throw new SlipwayError(
         'browser.taken',
-        `${this.holder?.name ?? 'A person'} has taken the browser while this was done; it may be done, half done, or not. Look at the page once you have the browser again.`,
+        `${this.holder?.name ?? 'A user'} took control of the browser meanwhile; the action may be done, half done, or not done. Look at the page once you have control again.`,
       );
     }
   }
@@ -142,7 +142,7 @@ export class HandOver {
   }
 
   private stillTaken(): string {
-    return `A person has the browser: ${this.current?.name}. Nothing was done. Go on with what needs no browser; if there is nothing, say that you wait for it, and finish.`;
+    return `A user has control of the browser: ${this.current?.name}. Nothing was done. Go on with what needs no browser; if there is nothing, say that you wait for it, and finish.`;
   }
 
   private endAfter(milliseconds: number): NodeJS.Timeout {

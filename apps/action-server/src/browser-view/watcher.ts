@@ -30,7 +30,7 @@ export class Watcher {
   private unseen: number[] = [];
   private newestFrame = 0;
   private newestError = 0;
-  private told: BrowserState | null = null;
+  private lastSent: BrowserState | null = null;
   private sentYours = false;
 
   constructor(private readonly connection: LiveConnection) {}
@@ -44,9 +44,9 @@ export class Watcher {
   update({ frame, state, yours, errors: known }: Seen): void {
     const { connection } = this;
     if (this.behind) return;
-    if (state !== this.told || yours !== this.sentYours) {
+    if (state !== this.lastSent || yours !== this.sentYours) {
       connection.send({ ...state, yours } satisfies BrowserState);
-      this.told = state;
+      this.lastSent = state;
       this.sentYours = yours;
     }
     const errors = known.after(this.newestError);

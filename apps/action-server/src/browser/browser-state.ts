@@ -32,7 +32,7 @@ interface Listed {
 export interface Numbered {
   readonly world: PageWorld;
   readonly at: number;
-  readonly told: string;
+  readonly label: string;
 }
 
 const states = new WeakMap<Tab, readonly Numbered[]>();
@@ -63,10 +63,10 @@ export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean
     if (listed === null) continue;
     if (view !== undefined && listed.elements.length > 0) lines.push('(in a frame:)');
     for (const [at, { role, name, facts, seen }] of listed.elements.entries()) {
-      const told = `${line(role, 30)} ${JSON.stringify(line(name, NAME_LENGTH))}`;
+      const label = `${line(role, 30)} ${JSON.stringify(line(name, NAME_LENGTH))}`;
       const more = [...facts, ...(seen ? [] : ['out of view'])].map((fact) => line(fact, 1_500)).join(', ');
-      lines.push(`[${elements.length}] ${told}${more === '' ? '' : ` (${more})`}`);
-      elements.push({ world, at, told });
+      lines.push(`[${elements.length}] ${label}${more === '' ? '' : ` (${more})`}`);
+      elements.push({ world, at, label });
     }
     left += listed.left;
     cut ||= listed.cut;
@@ -79,7 +79,7 @@ export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean
     'Elements by number, for browser_click and browser_type:',
     ...(lines.length === 0 ? ['(none)'] : lines),
     ...(left > 0 ? [`(${left} more are not listed; those in view come first, so scroll to see others)`] : []),
-    ...(cut ? ['(the page is very large: only its beginning was looked at)'] : []),
+    ...(cut ? ['(the page is very large: only its beginning was read)'] : []),
     '',
     'Text in view:',
     plain(view?.text ?? '').slice(0, TEXT_LENGTH) || '(none)',

@@ -239,7 +239,7 @@ export class Browser {
     const running = this.#running;
     if (running === null || this.#holds > 0) return;
     this.#running = null;
-    this.notes.add(`The browser was stopped while nobody used it; it is a new one from here on. ${this.#whatIsGone()}`);
+    this.notes.add(`The browser was stopped while idle; this is a new one. ${this.#whatIsGone()}`);
     running.downloads.close();
     running.recordings.end();
     await running.chromium.close();

@@ -93,10 +93,10 @@ export class Chromium {
       await rm(downloadsPath, { recursive: true, force: true });
       for (const folder of [profile, downloadsPath]) await mkdir(folder, { recursive: true, mode: 0o700 });
     } catch (error) {
-      const told = fileError(error, profile);
-      throw told instanceof SlipwayError
-        ? new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${told.detail}`, { cause: error })
-        : told;
+      const cause = fileError(error, profile);
+      throw cause instanceof SlipwayError
+        ? new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${cause.detail}`, { cause: error })
+        : cause;
     }
     const launch = chromium.launchPersistentContext(profile, {
       executablePath: options.program,

@@ -24,7 +24,7 @@ export interface Described {
 }
 
 /** The element of the last state, and its description. @throws SlipwayError `browser.element-gone`. */
-export async function elementOf(tab: Tab, index: number, signal: AbortSignal): Promise<{ element: PageElement; told: string }> {
+export async function elementOf(tab: Tab, index: number, signal: AbortSignal): Promise<{ element: PageElement; label: string }> {
   const known = numbered(tab, index);
   const element = known === undefined ? null : await known.world.element(FIND_ELEMENT, known.at, signal);
   if (known === undefined || element === null)
@@ -32,7 +32,7 @@ export async function elementOf(tab: Tab, index: number, signal: AbortSignal): P
       'browser.element-gone',
       `There is no element [${index}] on the page now. Read the state again (browser_get_state), and use the numbers of that.`,
     );
-  return { element, told: `[${index}] ${known.told}` };
+  return { element, label: `[${index}] ${known.label}` };
 }
 
 /**
@@ -44,19 +44,19 @@ export async function clickElement(
   { index, new_tab: newTab }: z.output<typeof BrowserClickAction>,
   signal: AbortSignal,
 ): Promise<string> {
-  const { element, told } = await elementOf(tab, index, signal);
+  const { element, label } = await elementOf(tab, index, signal);
   const { x, y } = await element.middle();
   const { disabled, reached, cover, href } = await element.ask<Described>(DESCRIBE_ELEMENT);
-  if (disabled) throw new SlipwayError('browser.refused', `Not clicked: ${told} is disabled.`);
+  if (disabled) throw new SlipwayError('browser.refused', `Not clicked: ${label} is disabled.`);
   if (newTab && /^https?:/.test(href)) {
     // A link of a page of the workspace leads nowhere else: it may have in it what the page has read.
     const other = await tabs.open(tab.place);
-    return `Opened the link of ${told} in tab ${other.id}. ${await goTo(other, href, signal)}`.trim();
+    return `Opened the link of ${label} in tab ${other.id}. ${await goTo(other, href, signal)}`.trim();
   }
   if (!reached) {
     await element.ask(CLICK_ELEMENT);
-    return `Clicked ${told}, by script: a <${cover.slice(0, 40)}> lies above it.`;
+    return `Clicked ${label}, by script: a <${cover.slice(0, 40)}> lies above it.`;
   }
   await within(tab.page.mouse.click(x, y), tab.patienceMs, signal, 'The page does not take the click: its script keeps it busy.');
-  return `Clicked ${told}.`;
+  return `Clicked ${label}.`;
 }

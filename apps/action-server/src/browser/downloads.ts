@@ -64,7 +64,7 @@ export class Downloads {
       return;
     }
     if (this.#begun > MAX_DOWNLOADS || this.#underWay.size >= MAX_DOWNLOADS) {
-      this.options.notes.add(`A page gave more than ${MAX_DOWNLOADS} files at once; the rest was not taken.`);
+      this.options.notes.add(`A page gave more than ${MAX_DOWNLOADS} files at once; the others were refused.`);
       void download.cancel().catch(() => {});
       return;
     }

@@ -38,8 +38,8 @@ function again(go: () => Promise<Response | null>): (error: unknown) => Promise<
 /** @returns `null` when there is no earlier page. */
 export async function goBack(tab: Tab, signal: AbortSignal): Promise<string | null> {
   const before = tab.page.url();
-  const told = await travel(tab, tab.page.goBack({ waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS }), signal);
-  return tab.page.url() === before && told === '' ? null : told;
+  const result = await travel(tab, tab.page.goBack({ waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS }), signal);
+  return tab.page.url() === before && result === '' ? null : result;
 }
 
 async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSignal): Promise<string> {

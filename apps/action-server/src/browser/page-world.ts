@@ -167,7 +167,7 @@ interface Evaluated {
 }
 
 function answerOf<T>({ result, exceptionDetails }: Evaluated): T {
-  if (exceptionDetails !== undefined) throw new SlipwayError('browser.page-failed', 'The page is too large to be looked at.');
+  if (exceptionDetails !== undefined) throw new SlipwayError('browser.page-failed', 'The page is too large to be read.');
   return result.value as T;
 }
 
@@ -178,7 +178,7 @@ async function sent<T>(work: Promise<T>, tab: Tab, signal: AbortSignal): Promise
   } catch (error) {
     if (error instanceof SlipwayError || signal.aborted) throw error;
     const said = error instanceof Error ? error.message : String(error);
-    if (/terminated/i.test(said)) throw new SlipwayError('browser.page-failed', 'The page is too large to be looked at.', { cause: error });
+    if (/terminated/i.test(said)) throw new SlipwayError('browser.page-failed', 'The page is too large to be read.', { cause: error });
     if (/Cannot find context|Execution context|Could not find (?:node|object)|Cannot find object|detached|navigat|has been closed/i.test(said))
       throw new SlipwayError('browser.element-gone', 'The page has changed since its state was read. Read the state again, and use the numbers of that.', {
         cause: error,

@@ -42,18 +42,18 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
     case 'BrowserNavigateAction': {
       const url = await addressOf(action.url, workspace);
       const tab = await (action.new_tab ? tabs.open(placeOf(url)) : tabs.inFront(placeOf(url)));
-      const told = await goTo(tab, url, signal);
+      const result = await goTo(tab, url, signal);
       // Chromium says that there is one a moment before it says which.
-      if (told === DOWNLOADED) await untilOr(() => hands.downloads.begun > 0, BEGIN_MS, signal);
+      if (result === DOWNLOADED) await untilOr(() => hands.downloads.begun > 0, BEGIN_MS, signal);
       await downloaded(hands, tab, signal);
-      return { text: told === '' ? 'The page is there.' : told };
+      return { text: result === '' ? 'The page is there.' : result };
     }
     case 'BrowserClickAction': {
       const tab = await inFront();
       const text = await tabs.following(tab, async () => {
-        const told = await clickElement(tabs, tab, action, signal);
+        const result = await clickElement(tabs, tab, action, signal);
         if (!tab.page.isClosed()) await settled(tab, signal);
-        return told;
+        return result;
       });
       await downloaded(hands, tab, signal);
       return { text };
@@ -61,9 +61,9 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
     case 'BrowserTypeAction': {
       const tab = await inFront();
       const text = await tabs.following(tab, async () => {
-        const told = await typeInto(tab, action, hands, signal);
+        const result = await typeInto(tab, action, hands, signal);
         await settled(tab, signal);
-        return told;
+        return result;
       });
       await downloaded(hands, tab, signal);
       return { text };
@@ -78,11 +78,11 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
     case 'BrowserScrollAction':
       return { text: await scroll(await inFront(), action.direction, signal) };
     case 'BrowserGoBackAction': {
-      const told = await goBack(await inFront(), signal);
-      return { text: told === null ? 'There is no earlier page in this tab.' : told === '' ? 'The earlier page is there.' : told };
+      const result = await goBack(await inFront(), signal);
+      return { text: result === null ? 'There is no earlier page in this tab.' : result === '' ? 'The earlier page is there.' : result };
     }
     case 'BrowserListTabsAction':
-      return { text: `${tabs.list().length} tabs:`, ofPage: ofPage((await Promise.all(tabs.list().map((tab) => told(hands, tab)))).join('\n') || '(none)') };
+      return { text: `${tabs.list().length} tabs:`, ofPage: ofPage((await Promise.all(tabs.list().map((tab) => result(hands, tab)))).join('\n') || '(none)') };
     case 'BrowserSwitchTabAction':
       tabs.show(tabs.named(action.tab_id));
       return { text: `Tab ${action.tab_id} is in front.` };
@@ -101,7 +101,7 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
   }
 }
 
-async function told({ tabs, workspace }: BrowserHands, tab: Tab): Promise<string> {
+async function result({ tabs, workspace }: BrowserHands, tab: Tab): Promise<string> {
   const title = await titleOf(tab);
   return `${tab.id}: ${line(shownAddress(tab.page.url(), workspace), 300)} ${title === '' ? '' : JSON.stringify(title)}${tab === tabs.current ? ' (in front)' : ''}`;
 }

@@ -95,12 +95,12 @@ describe('a recording of the browser', { skip: noChromium }, () => {
     await here.act({ kind: 'BrowserStartRecordingAction' });
     // Reported with whichever answer comes next, the first of all perhaps.
     let { text } = await open('/flood');
-    const told = await until('it is told of', async () => {
+    const answer = await until('it is told of', async () => {
       if (!text.includes('ended by itself')) ({ text } = await here.act({ kind: 'BrowserListTabsAction' }));
       return text.includes('The recording has ended by itself') ? text : null;
     });
     await open('/form');
-    const files = await until('all is written', () => kept(folderIn(told)).catch(() => null));
+    const files = await until('all is written', () => kept(folderIn(answer)).catch(() => null));
     const sizes = Object.values(files).map(({ text }) => text.length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(320_000);
     expect((await here.act({ kind: 'BrowserStopRecordingAction' })).text).toContain('Recorded');

@@ -32,43 +32,43 @@ export async function typeInto(
   { workspace, environment }: Typist,
   signal: AbortSignal,
 ): Promise<string> {
-  const { element, told } = await elementOf(tab, index, signal);
+  const { element, label } = await elementOf(tab, index, signal);
   const { tag, type, editable, disabled, readOnly } = await element.ask<Described>(DESCRIBE_ELEMENT);
-  if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${told} is ${disabled ? 'disabled' : 'read-only'}.`);
-  if (namesSecret(text)) return typeSecret(tab, element, told, { tag, type }, text, environment);
-  if (tag === 'select') return choose(element, told, text);
-  if (type === 'file') return giveFile(element, told, text, workspace);
+  if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${label} is ${disabled ? 'disabled' : 'read-only'}.`);
+  if (namesSecret(text)) return typeSecret(tab, element, label, { tag, type }, text, environment);
+  if (tag === 'select') return choose(element, label, text);
+  if (type === 'file') return giveFile(element, label, text, workspace);
   if (tag === 'input' && VALUES.test(type)) {
     const value = await element.ask<string>(SET_VALUE, text);
     if (value === '' && text !== '')
-      throw new SlipwayError('browser.refused', `Not typed: ${told} takes no such value. Write it as HTML does, for example 2030-12-31 or 13:45.`);
-    return `${told} has the value ${JSON.stringify(value.slice(0, 100))}.`;
+      throw new SlipwayError('browser.refused', `Not typed: ${label} takes no such value. Write it as HTML does, for example 2030-12-31 or 13:45.`);
+    return `${label} has the value ${JSON.stringify(value.slice(0, 100))}.`;
   }
   if (!(tag === 'textarea' || editable || (tag === 'input' && TEXTS.test(type))))
-    throw new SlipwayError('browser.refused', `Not typed: ${told} is no field for text. Click it.`);
+    throw new SlipwayError('browser.refused', `Not typed: ${label} is no field for text. Click it.`);
   await element.middle().catch(() => {});
-  if (!(await element.ask<boolean>(FOCUS_FIELD))) throw new SlipwayError('browser.refused', `Not typed: ${told} does not take the focus. Click it first.`);
+  if (!(await element.ask<boolean>(FOCUS_FIELD))) throw new SlipwayError('browser.refused', `Not typed: ${label} does not take the focus. Click it first.`);
   await within(press(tab, text, editable), 5 * tab.patienceMs, signal, 'The page does not take the text: its script keeps it busy.');
-  return `Typed ${text.length} characters into ${told}.`;
+  return `Typed ${text.length} characters into ${label}.`;
 }
 
 async function typeSecret(
   { page }: Tab,
   element: PageElement,
-  told: string,
+  label: string,
   { tag, type }: Pick<Described, 'tag' | 'type'>,
   text: string,
   environment: ShellEnvironment,
 ): Promise<string> {
   if (!(tag === 'textarea' || (tag === 'input' && TEXTS.test(type))))
-    throw new SlipwayError('browser.refused', `Not typed: ${told} is no field for text, and a secret is typed into no other.`);
+    throw new SlipwayError('browser.refused', `Not typed: ${label} is no field for text, and a secret is typed into no other.`);
   const enter = text.endsWith('\n');
   const secret = withSecrets(enter ? text.slice(0, -1) : text, await element.ask<string>(ORIGIN_OF), environment);
   await element.middle().catch(() => {});
   if (!(await element.ask<boolean>(TYPE_SECRET, secret.text)))
-    throw new SlipwayError('browser.refused', `Not typed: ${told} does not take it. Click it first.`);
+    throw new SlipwayError('browser.refused', `Not typed: ${label} does not take it. Click it first.`);
   if (enter) await page.keyboard.press('Enter');
-  return `Typed the secret ${secret.names.join(', ')} into ${told}. It is in no state and covered in pictures; the page itself has it.`;
+  return `Typed the secret ${secret.names.join(', ')} into ${label}. It is in no state and covered in pictures; the page itself has it.`;
 }
 
 async function press({ page }: Tab, text: string, editable: boolean): Promise<void> {
@@ -84,20 +84,20 @@ async function press({ page }: Tab, text: string, editable: boolean): Promise<vo
   if (enter) await page.keyboard.press('Enter');
 }
 
-async function choose(element: PageElement, told: string, text: string): Promise<string> {
+async function choose(element: PageElement, label: string, text: string): Promise<string> {
   const { chosen, options } = await element.ask<{ chosen: string | null; options: string[] }>(CHOOSE_OPTION, text.trim());
   if (chosen === null)
     throw new SlipwayError(
       'browser.refused',
-      `${told} has no such option. It has: ${options
+      `${label} has no such option. It has: ${options
         .map((option) => JSON.stringify(option))
         .join(', ')
         .slice(0, 2_000)}`,
     );
-  return `${told} has ${JSON.stringify(chosen)} chosen.`;
+  return `${label} has ${JSON.stringify(chosen)} chosen.`;
 }
 
-async function giveFile(element: PageElement, told: string, text: string, workspace: string): Promise<string> {
+async function giveFile(element: PageElement, label: string, text: string, workspace: string): Promise<string> {
   const wanted = text.trim();
   const file = await insideWorkspace(workspace, wanted);
   const found = await stat(file).catch((error: unknown) => {
@@ -105,5 +105,5 @@ async function giveFile(element: PageElement, told: string, text: string, worksp
   });
   if (!found.isFile()) throw new SlipwayError('request.invalid', `${wanted} is no file.`);
   await element.setFile(file);
-  return `${told} has the file ${wanted} (${found.size} bytes).`;
+  return `${label} has the file ${wanted} (${found.size} bytes).`;
 }

@@ -114,7 +114,7 @@ export function exitCodeOf(
         reject(
           new SlipwayError(
             'request.invalid',
-            'git did not end in time: the repository is too large to be compared, or holds a pipe where git looks for a file.',
+            'git did not end in time: the repository is too large to be compared, or holds a pipe where git expects a file.',
             { cause: error },
           ),
         );

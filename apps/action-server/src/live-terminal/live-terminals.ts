@@ -57,7 +57,7 @@ export class LiveTerminals {
     }
     if (shell === undefined) {
       const viewer = feed.attach(connection);
-      connection.onBytes(() => viewer.tell({ type: 'not-typed', reason: 'This is the agent’s terminal: it can be read, and nobody types into it.' }));
+      connection.onBytes(() => viewer.tell({ type: 'not-typed', reason: 'This is the agent’s terminal: it is read-only.' }));
       connection.onMessage((message) => {
         const request = ShellLiveRequest.safeParse(message).data;
         if (request?.type === 'seen') viewer.seen(request.at);

@@ -10,7 +10,7 @@ const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be looked up',
+  EAI_AGAIN: 'its name cannot be resolved',
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no way to it',
   ETIMEDOUT: 'nothing answered',
@@ -33,17 +33,17 @@ export function failureWords(error: unknown, spec: ServerSpec | null): FailureWo
   if (status === 401 || status === 403)
     return { reason: `${place} refused its credentials (${status}).`, nextStep: 'Renew the secret that it is convinced with.' };
   if (status !== undefined)
-    return { reason: `${place} answered with status ${status}: ${message}`, nextStep: 'Look whether the address and the transport of the server are right.' };
+    return { reason: `${place} answered with status ${status}: ${message}`, nextStep: 'Check the address and the transport of the server.' };
   const network = code === undefined ? undefined : NETWORK[code];
   if (network !== undefined)
     return {
       reason: `${place} cannot be reached: ${network} (${code}).`,
       nextStep: 'Correct its address or start it; the network rules of the sandbox may stand in the way.',
     };
-  if (code === 'REQUEST_TIMEOUT') return { reason: 'It did not answer in time.', nextStep: 'Look at its own log; it may need longer to be installed.' };
+  if (code === 'REQUEST_TIMEOUT') return { reason: 'It did not answer in time.', nextStep: 'Check its own log; it may need longer to be installed.' };
   return {
     reason: `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.*$/, '.'),
-    nextStep: spec?.kind === 'remote' ? 'Look whether its address is right, or at its own log.' : 'Run its command in the terminal, or look at its own log.',
+    nextStep: spec?.kind === 'remote' ? 'Check its address, or its own log.' : 'Run its command in the terminal, or check its own log.',
   };
 }
 

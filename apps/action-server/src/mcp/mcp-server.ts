@@ -129,7 +129,7 @@ export class McpServer {
     const { tools, dropped } = cleanTools(listed);
     const before = JSON.stringify([this.tools, this.dropped]);
     this.tools = tools;
-    this.dropped = [...dropped, ...(more > 0 ? [`more than ${MAX_LISTED_TOOLS} tools: the rest was not looked at`] : [])];
+    this.dropped = [...dropped, ...(more > 0 ? [`more than ${MAX_LISTED_TOOLS} tools: the others were ignored`] : [])];
     return JSON.stringify([this.tools, this.dropped]) !== before;
   }
 

@@ -44,12 +44,12 @@ describe('MCP servers of a conversation', () => {
       return (await answer.json()) as McpToolsResponse;
     }
     /** What is known once it holds. */
-    when(what: string, holds: (told: McpToolsResponse) => boolean): Promise<McpToolsResponse> {
+    when(what: string, holds: (listing: McpToolsResponse) => boolean): Promise<McpToolsResponse> {
       return until(
         what,
         async () => {
-          const told = await this.look();
-          return holds(told) ? told : null;
+          const listing = await this.look();
+          return holds(listing) ? listing : null;
         },
         45_000,
       );
@@ -81,22 +81,22 @@ describe('MCP servers of a conversation', () => {
   ] as const)
     it(`are spoken to over ${way}: their tools, arguments of any name, errors, pictures and what they are convinced with`, async () => {
       const set = await new Servers({ helper: config() }).use();
-      const told = await set.settled();
-      expect(stateOf(told, 'helper')).toMatchObject({ state: 'ready', tools: 10, dropped: [] });
-      const echo = toolOf(told, 'echo');
+      const listing = await set.settled();
+      expect(stateOf(listing, 'helper')).toMatchObject({ state: 'ready', tools: 10, dropped: [] });
+      const echo = toolOf(listing, 'echo');
       expect(echo).toMatchObject({ name: 'helper_echo', description: 'Says it again.', inputSchema: { type: 'object', required: ['text'] } });
       expect(await set.call(echo, { text: 'hello' })).toMatchObject({ kind: 'MCPToolObservation', tool_name: 'helper_echo', is_error: false });
       expect(textOf(await set.call(echo, { text: 'hello' }))).toBe('hello');
-      expect(textOf(await set.call(toolOf(told, 'describe'), { kind: 'Pod', of: null }))).toBe('{"kind":"Pod","of":null}');
-      expect(textOf(await set.call(toolOf(told, 'told')))).toContain('the-key-of-a-person');
-      const refused = await set.call(toolOf(told, 'refuse'));
+      expect(textOf(await set.call(toolOf(listing, 'describe'), { kind: 'Pod', of: null }))).toBe('{"kind":"Pod","of":null}');
+      expect(textOf(await set.call(toolOf(listing, 'told')))).toContain('the-key-of-a-person');
+      const refused = await set.call(toolOf(listing, 'refuse'));
       expect([refused.is_error, textOf(refused)]).toEqual([true, 'There is no such ticket.']);
       const wrong = await set.call(echo, { text: 5 });
       expect([wrong.is_error, /text/.test(textOf(wrong))]).toEqual([true, true]);
-      const shown = await set.call(toolOf(told, 'picture'));
+      const shown = await set.call(toolOf(listing, 'picture'));
       expect(shown.content.filter(({ type }) => type === 'image')).toHaveLength(1);
       expect(textOf(shown)).toMatch(/a picture of image\/png that cannot be shown[\s\S]*# Notes/);
-      await set.call(toolOf(told, 'grow'));
+      await set.call(toolOf(listing, 'grow'));
       const grown = await set.when('another tool', ({ tools }) => tools.some(({ tool }) => tool === 'grown'));
       expect(textOf(await set.call(toolOf(grown, 'grown')))).toBe('here');
       await set.end();
@@ -124,20 +124,20 @@ describe('MCP servers of a conversation', () => {
       mute: hostile('mute'),
       good: HONEST,
     }).use();
-    const told = await set.when('all but one settled', ({ servers }) => servers.every(({ name, state }) => state !== 'connecting' || name === 'mute'));
-    expect(stateOf(told, 'absent')).toMatchObject({ state: 'failed', reason: 'There is no program no-such-program-anywhere in the sandbox.' });
-    expect(stateOf(told, 'absent')?.nextStep).toContain('setup script');
-    expect(stateOf(told, 'ends')?.reason).toBe('It ended with exit code 3: the database is not there.');
-    expect(stateOf(told, 'refused')?.reason).toMatch(/cannot be reached: nothing listens there/);
-    expect(stateOf(told, 'closed')).toMatchObject({ state: 'failed', reason: expect.stringContaining('refused its credentials (401)') });
-    expect(stateOf(told, 'elsewhere')?.reason).toMatch(/redirect/i);
-    expect(stateOf(told, 'wanting')).toMatchObject({ state: 'off', reason: expect.stringContaining('A_NAME_THAT_COMES_LATER') });
-    expect(stateOf(told, 'browser')).toMatchObject({ state: 'off', reason: expect.stringContaining('OAuth') });
-    expect(stateOf(told, 'metadata')?.state).toBe('off');
-    expect(stateOf(told, 'off')).toBeUndefined();
-    expect(stateOf(told, 'mute')?.state).toBe('connecting');
-    expect(stateOf(told, 'good')?.state).toBe('ready');
-    expect(JSON.stringify(told)).not.toContain('a-wrong-key');
+    const listing = await set.when('all but one settled', ({ servers }) => servers.every(({ name, state }) => state !== 'connecting' || name === 'mute'));
+    expect(stateOf(listing, 'absent')).toMatchObject({ state: 'failed', reason: 'There is no program no-such-program-anywhere in the sandbox.' });
+    expect(stateOf(listing, 'absent')?.nextStep).toContain('setup script');
+    expect(stateOf(listing, 'ends')?.reason).toBe('It ended with exit code 3: the database is not there.');
+    expect(stateOf(listing, 'refused')?.reason).toMatch(/cannot be reached: nothing listens there/);
+    expect(stateOf(listing, 'closed')).toMatchObject({ state: 'failed', reason: expect.stringContaining('refused its credentials (401)') });
+    expect(stateOf(listing, 'elsewhere')?.reason).toMatch(/redirect/i);
+    expect(stateOf(listing, 'wanting')).toMatchObject({ state: 'off', reason: expect.stringContaining('A_NAME_THAT_COMES_LATER') });
+    expect(stateOf(listing, 'browser')).toMatchObject({ state: 'off', reason: expect.stringContaining('OAuth') });
+    expect(stateOf(listing, 'metadata')?.state).toBe('off');
+    expect(stateOf(listing, 'off')).toBeUndefined();
+    expect(stateOf(listing, 'mute')?.state).toBe('connecting');
+    expect(stateOf(listing, 'good')?.state).toBe('ready');
+    expect(JSON.stringify(listing)).not.toContain('a-wrong-key');
 
     const back = await startMcpHttpServer({ port: Number(new URL(gone.url).port) });
     await set.when('the one that came back', (now) => stateOf(now, 'refused')?.state === 'ready');
@@ -163,11 +163,11 @@ describe('MCP servers of a conversation', () => {
       remote: { url: `${http.url}/mcp`, auth: 'the-key-of-a-person' },
       stream: { url: `${http.url}/sse`, auth: 'the-key-of-a-person' },
     }).use();
-    const told = await set.settled();
-    const died = await set.call({ ...toolOf(told, 'die'), server: 'program' });
+    const listing = await set.settled();
+    const died = await set.call({ ...toolOf(listing, 'die'), server: 'program' });
     expect([died.is_error, textOf(died)]).toEqual([true, expect.stringMatching(/went away during the call; .* may or may not .* exit code 7/s)]);
     const files = ['remote', 'stream'].map((name) => path.join(server.stateDirectory, name));
-    const cut = Promise.all(files.map((file) => set.call({ ...toolOf(told, 'wait'), server: path.basename(file) }, { file })));
+    const cut = Promise.all(files.map((file) => set.call({ ...toolOf(listing, 'wait'), server: path.basename(file) }, { file })));
     await until('both at work', () => files.every((file) => existsSync(file)));
     http.cut();
     for (const { is_error, content } of await cut)
@@ -179,25 +179,25 @@ describe('MCP servers of a conversation', () => {
 
   it('hear within a second that a call is cancelled', async () => {
     const set = await new Servers({ good: HONEST }).use();
-    const told = await set.settled();
+    const listing = await set.settled();
     const stop = new AbortController();
     const file = path.join(server.stateDirectory, 'cancelled');
-    const call = set.call(toolOf(told, 'wait'), { file }, stop.signal).catch((error: unknown) => error);
+    const call = set.call(toolOf(listing, 'wait'), { file }, stop.signal).catch((error: unknown) => error);
     await until('it is at work', () => existsSync(file));
     stop.abort();
     expect(await call).toBeInstanceOf(Error);
     await until('the server knows', () => readFileSync(file, 'utf8') === 'cancelled');
-    expect(textOf(await set.call(toolOf(told, 'echo'), { text: 'still there' }))).toBe('still there');
+    expect(textOf(await set.call(toolOf(listing, 'echo'), { text: 'still there' }))).toBe('still there');
     await set.end();
   });
 
   it('that mean harm cost their own tools and nothing else', async () => {
     const modes = ['large', 'endless', 'notices', 'nonsense', 'error', 'deep', 'silent', 'stderr', 'banner', 'forks', 'garbage', 'many', 'strange'];
     const set = await new Servers(Object.fromEntries(modes.map((mode) => [mode, { ...hostile(mode), ...(mode === 'silent' ? { timeout: 1 } : {}) }]))).use();
-    const told = await set.settled();
-    expect(stateOf(told, 'garbage')).toMatchObject({ state: 'failed', reason: 'It prints lines that are no messages of the protocol.' });
-    expect(stateOf(told, 'many')).toMatchObject({ state: 'ready', tools: 100 - 10 });
-    expect(told.tools).toHaveLength(100);
+    const listing = await set.settled();
+    expect(stateOf(listing, 'garbage')).toMatchObject({ state: 'failed', reason: 'It prints lines that are no messages of the protocol.' });
+    expect(stateOf(listing, 'many')).toMatchObject({ state: 'ready', tools: 100 - 10 });
+    expect(listing.tools).toHaveLength(100);
     const answers = await Promise.all(
       modes
         .slice(0, 9)
@@ -223,12 +223,12 @@ describe('MCP servers of a conversation', () => {
 
   it('offer tools whose names and schemas every provider takes', async () => {
     const set = await new Servers({ terminal: hostile('strange') }).use();
-    const told = await set.settled();
-    const names = told.tools.map(({ name }) => name);
+    const listing = await set.settled();
+    const names = listing.tools.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(names).toContain('terminal_terminal');
-    expect(told.tools.map(({ tool }) => tool)).toEqual([
+    expect(listing.tools.map(({ tool }) => tool)).toEqual([
       'terminal',
       'with spaces & 🔥',
       'with spaces & 💧',
@@ -238,11 +238,11 @@ describe('MCP servers of a conversation', () => {
       'choice',
       'long',
     ]);
-    expect(toolOf(told, 'choice').inputSchema).toEqual({ type: 'object', properties: { a: {} }, required: ['a'] });
-    const { description } = toolOf(told, 'long');
+    expect(toolOf(listing, 'choice').inputSchema).toEqual({ type: 'object', properties: { a: {} }, required: ['a'] });
+    const { description } = toolOf(listing, 'long');
     expect(description.length).toBeLessThanOrEqual(4_000);
     expect([...description].filter((character) => /\p{Cc}|\p{Cf}/u.test(character))).toEqual([]);
-    expect(stateOf(told, 'terminal')?.dropped).toEqual([
+    expect(stateOf(listing, 'terminal')?.dropped).toEqual([
       'twice: its name is there twice',
       'a tool without a usable name',
       'a tool without a usable name',

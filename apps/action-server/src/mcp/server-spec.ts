@@ -121,7 +121,7 @@ function authHeaders(auth: McpServerConfig['auth'], text: (value: string) => str
 }
 
 const NEEDS_PERSON = new NotReachable(
-  'It wants a person to sign in with a browser (OAuth), which a sandbox cannot do.',
+  'It needs a user who signs in with a browser (OAuth), which a sandbox cannot do.',
   'Make a token for it, keep that as a secret, and send it in a header.',
 );
 

@@ -23,16 +23,16 @@ describe('the output of a command that runs', () => {
   it('can be asked for line by line before the command has ended, with its colours', async () => {
     const answer = execute('c1', "printf '\\033[31mone\\033[0m\\n'; until [ -e go ]; do sleep 0.05; done; echo two; rm go");
     const first = await until('the first line', async () => {
-      const told = await output('c1', 0);
-      return told?.text.includes('one') ? told : null;
+      const chunk = await output('c1', 0);
+      return chunk?.text.includes('one') ? chunk : null;
     });
     expect(first).toMatchObject({ text: '\u001b[31mone\u001b[0m\n', over: false });
     await server.terminal('touch go', { session: 'other' });
     let [text, after, over] = ['', first.end, false];
     while (!over) {
-      const told = await output('c1', after);
-      expect(told).not.toBeNull();
-      [text, after, over] = [text + told?.text, told?.end ?? 0, told?.over ?? true];
+      const chunk = await output('c1', after);
+      expect(chunk).not.toBeNull();
+      [text, after, over] = [text + chunk?.text, chunk?.end ?? 0, chunk?.over ?? true];
     }
     expect(text).toBe('two\n');
     expect((await answer).status).toBe(200);

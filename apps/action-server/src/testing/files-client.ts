@@ -45,7 +45,7 @@ export class FilesClient {
   }
 
   /** Unsolicited messages about this path, in order. */
-  told(wanted: string): Message[] {
+  unsolicited(wanted: string): Message[] {
     return this.messages.filter(
       (message) => 'path' in message && message.path === wanted && (message.type === 'directory-changed' || (message.type === 'file' && message.id === null)),
     );

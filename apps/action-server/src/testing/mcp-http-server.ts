@@ -24,11 +24,11 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/elsewhere') return void response.writeHead(307, { location: 'http://127.0.0.1:1/mcp' }).end();
     if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return void response.writeHead(401).end();
-    const told = (): string => `token ${request.headers.authorization ?? 'none'}`;
+    const describe = (): string => `token ${request.headers.authorization ?? 'none'}`;
     if (url.pathname === '/sse') {
       const transport = new SseServerTransport(response);
       streams.set(transport.sessionId, transport);
-      return honestServer(told).connect(transport);
+      return honestServer(describe).connect(transport);
     }
     if (url.pathname === '/message') {
       const stream = streams.get(url.searchParams.get('session') ?? '');
@@ -42,7 +42,7 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
     if (known === undefined && request.headers['mcp-session-id'] !== undefined) return void response.writeHead(404).end();
     const transport =
       known ?? new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (id) => void sessions.set(id, transport) });
-    if (known === undefined) await honestServer(told).connect(transport);
+    if (known === undefined) await honestServer(describe).connect(transport);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));

@@ -6,14 +6,14 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] });
 
 /** A well-behaved server, made with the protocol's own library. `told` is what its tool `told` answers with. */
-export function honestServer(told: () => string): McpServer {
+export function honestServer(describe: () => string): McpServer {
   const server = new McpServer({ name: 'honest', version: '1.0.0' });
   server.registerTool('echo', { description: 'Says it again.', inputSchema: { text: z.string() } }, async ({ text: said }) => text(said));
   server.registerTool('add', { description: 'Adds.', inputSchema: { a: z.number(), b: z.number() } }, async ({ a, b }) => ({
     ...text(String(a + b)),
     structuredContent: { sum: a + b },
   }));
-  server.registerTool('told', { description: 'What it was started with.' }, async () => text(told()));
+  server.registerTool('told', { description: 'What it was started with.' }, async () => text(describe()));
   server.registerTool(
     'describe',
     { description: 'Takes an argument that is called kind.', inputSchema: { kind: z.string(), of: z.string().nullable() } },
@@ -39,7 +39,7 @@ export function honestServer(told: () => string): McpServer {
   );
   server.registerTool(
     'steps',
-    { description: 'Tells how far it is until a file is there.', inputSchema: { file: z.string(), told: z.string() } },
+    { description: 'Reports its progress until a file exists.', inputSchema: { file: z.string(), told: z.string() } },
     async ({ file, told: message }, { mcpReq: { _meta, notify } }) => {
       const progressToken = _meta?.progressToken;
       for (let progress = 1; !existsSync(file); progress += 1) {

@@ -31,7 +31,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
   const stateOf = async (name: string): Promise<FileState> => ((await client.ask({ type: 'open', path: name })) as { file: FileState }).file;
   const names = async (name: string): Promise<string[]> =>
     ((await client.ask({ type: 'list', path: name })) as { entries: { name: string }[] }).entries.map((entry) => entry.name);
-  const lastSent = (name: string): unknown => (client.told(name).at(-1) as { file?: FileState } | undefined)?.file;
+  const lastSent = (name: string): unknown => (client.unsolicited(name).at(-1) as { file?: FileState } | undefined)?.file;
   before(async () => {
     server = await startFilesServer();
     client = await FilesClient.connect(server.url);
@@ -63,7 +63,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
       'to-nothing other link',
     ]);
     writeFileSync(at('repo/.gitignore'), 'build\n');
-    await until('the marks are told to be others', () => client.told('repo').length > 0);
+    await until('the marks are told to be others', () => client.unsolicited('repo').length > 0);
     const again = (await client.ask({ type: 'list', path: 'repo' })) as { entries: { name: string; ignored: boolean }[] };
     expect(again.entries.filter(({ ignored }) => ignored).map(({ name }) => name)).toEqual(['build']);
   });
@@ -78,7 +78,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
     };
     expect([middle.total, middle.entries.map(({ name }) => name)]).toEqual([5_000, ['2000', '2001', '2002']]);
     writeFileSync(at('many/0000a'), '');
-    await until('it is told', () => client.told('many').length > 0);
+    await until('it is told', () => client.unsolicited('many').length > 0);
     const first = (await client.ask({ type: 'list', path: 'many', limit: 2 })) as { total: number; generation: number; entries: { name: string }[] };
     expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([5_001, true, ['0000', '0000a']]);
     client.send({ type: 'let-go', path: 'many', of: 'directory' });
@@ -150,11 +150,11 @@ describe('the channel files', { timeout: 120_000 }, () => {
     await stateOf('deep/down/file');
     renameSync(at('deep'), at('moved'));
     await until('the file is gone', () => (lastSent('deep/down/file') as FileState | undefined)?.kind === 'gone');
-    await until('so is the folder', () => (client.told('deep/down').at(-1) as { gone?: boolean } | undefined)?.gone === true);
+    await until('so is the folder', () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean } | undefined)?.gone === true);
     mkdirSync(at('deep/down'), { recursive: true });
     writeFileSync(at('deep/down/file'), 'again');
     await until('the file is back', () => (lastSent('deep/down/file') as { text?: string }).text === 'again');
-    await until('so is the folder', () => (client.told('deep/down').at(-1) as { gone?: boolean }).gone === false);
+    await until('so is the folder', () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean }).gone === false);
     writeFileSync(at('deep/down/file'), 'and watched');
     await until('it is watched', () => (lastSent('deep/down/file') as { text?: string }).text === 'and watched');
   });

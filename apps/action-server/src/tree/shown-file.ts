@@ -31,7 +31,7 @@ export class ShownFile {
   readonly #look: Paced;
   /** What is read and what is saved follow each other: what was sent before `written` precedes it. */
   readonly #own = new OneAtATime();
-  #told = '';
+  #sent = '';
   #folders = '';
   #seen = '';
   #stops: Array<() => void> = [];
@@ -50,7 +50,7 @@ export class ShownFile {
     const { workspace, path: wanted, turns } = this.options;
     return this.#own.run(async () => {
       const saved = await turns.run(() => saveFile(workspace, { ...save, path: wanted }));
-      this.#told = 'written' in saved ? `text ${saved.written}` : nameOf(saved.conflict);
+      this.#sent = 'written' in saved ? `text ${saved.written}` : nameOf(saved.conflict);
       await this.#watch();
       return saved;
     });
@@ -73,7 +73,7 @@ export class ShownFile {
 
   async #again(): Promise<number> {
     if (!this.options.maySend()) return 0;
-    const told = this.#told;
+    const sent = this.#sent;
     let state: FileState;
     try {
       state = await this.#read();
@@ -82,7 +82,7 @@ export class ShownFile {
       this.#seen = '';
       return 0;
     }
-    if (this.#closed || nameOf(state) === told) return 0;
+    if (this.#closed || nameOf(state) === sent) return 0;
     this.options.changed(state);
     return 'sizeBytes' in state && (state.kind === 'text' || state.kind === 'picture') ? state.sizeBytes / SENT_A_MS : 0;
   }
@@ -92,7 +92,7 @@ export class ShownFile {
     await this.#watch();
     this.#seen = await this.#signature();
     const state = await readFileState(this.options.workspace, this.options.path);
-    this.#told = nameOf(state);
+    this.#sent = nameOf(state);
     return state;
   }
 

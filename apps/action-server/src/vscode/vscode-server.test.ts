@@ -19,14 +19,14 @@ import { VscodeServer } from './vscode-server.js';
  */
 const STAND_IN = `
 const { readFileSync, appendFileSync } = require('node:fs');
-const told = (name) => process.argv[process.argv.indexOf('--' + name) + 1];
-const token = readFileSync(told('connection-token-file'), 'utf8');
+const option = (name) => process.argv[process.argv.indexOf('--' + name) + 1];
+const token = readFileSync(option('connection-token-file'), 'utf8');
 appendFileSync(__dirname + '/starts', process.pid + '\\n');
 console.log('with ' + token);
 require('node:http').createServer((request, response) => {
   response.statusCode = request.url === '/version' || request.url.includes('tkn=' + token) ? 200 : 403;
   response.end(process.argv.join(' '));
-}).listen(Number(told('port')), told('host'));
+}).listen(Number(option('port')), option('host'));
 `;
 
 describe('VS Code in the sandbox', () => {

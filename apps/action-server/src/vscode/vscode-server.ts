@@ -90,12 +90,12 @@ export class VscodeServer {
     await writeFile(tokenFile, token, { mode: 0o600 });
     const env = environment.variables();
     const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
-    const told = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
+    const args = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
     const still = ['--accept-server-license-terms', '--telemetry-level', 'off', '--enable-remote-auto-shutdown'];
     // The sandbox is the boundary: what lies in it needs no second trust. And no advertisement.
     still.push('--disable-workspace-trust', '--disable-getting-started-override');
     await settingsOnce(path.join(data, 'data', 'Machine'));
-    const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [this.program, ...args, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {

@@ -78,7 +78,7 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
       access: 'open',
       handle: async (call) => {
         const part = partOf(call, 'write');
-        if (!activation.untouched) throw new SlipwayError('sandbox.already-activated', 'Only a sandbox that nobody owns takes a kept workspace.');
+        if (!activation.untouched) throw new SlipwayError('sandbox.already-activated', 'Only an unclaimed sandbox accepts a saved workspace.');
         // Destroying the request would take the answer's connection with it.
         const source = Readable.from(call.request.iterator({ destroyOnReturn: false }), { objectMode: false });
         await restores.run(part, () => parts[part].write(source, call.signal));

@@ -33,11 +33,11 @@ export function eventsToGoOn(
   setup: Pick<AgentSetup, 'systemPrompt' | 'matches'>,
   slipway: StartConversationRequest['slipway'],
 ): ConversationEvent[] {
-  const told = log.events.findLast((event) => event.kind === 'SystemPromptEvent');
-  const isNew = told === undefined;
+  const prompt = log.events.findLast((event) => event.kind === 'SystemPromptEvent');
+  const isNew = prompt === undefined;
   const notice = isNew ? null : noticeOf(log.id, slipway);
   return [
-    ...(isNew || !setup.matches(told) ? [setup.systemPrompt(by)] : []),
+    ...(isNew || !setup.matches(prompt) ? [setup.systemPrompt(by)] : []),
     ...(log.waits ? [] : interruptedAnswers(by, log.events)),
     ...(notice === null || log.events.some(({ id }) => id === notice.id) ? [] : [stamp(by, notice)]),
   ];

@@ -2,7 +2,7 @@ import type { ConversationEvent } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 
 /** The model's messages and actions. Its knowledge of its tools stays valid. */
-const TOLD: readonly string[] = ['MessageEvent', 'ActionEvent', 'ObservationEvent', 'UserRejectObservation', 'AgentErrorEvent'];
+const SEEN_BY_MODEL: readonly string[] = ['MessageEvent', 'ActionEvent', 'ObservationEvent', 'UserRejectObservation', 'AgentErrorEvent'];
 
 /**
  * What the model must forget for the conversation to stand at `eventId` again (`null`: at its beginning, where it knows its instructions alone). All calls of tools
@@ -23,7 +23,7 @@ export function forgottenAt(events: readonly ConversationEvent[], eventId: strin
       'What the model knew at that event it does not know in that form any more: fork the conversation there instead.',
     );
   const step = stepAt(events, at);
-  return events.slice(at + 1).flatMap((event) => (TOLD.includes(event.kind) && !gone.has(event.id) && !step.has(callOf(event)) ? [event.id] : []));
+  return events.slice(at + 1).flatMap((event) => (SEEN_BY_MODEL.includes(event.kind) && !gone.has(event.id) && !step.has(callOf(event)) ? [event.id] : []));
 }
 
 /** The calls of the step that the event at `at` belongs to. */

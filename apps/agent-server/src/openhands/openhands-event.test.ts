@@ -78,9 +78,9 @@ describe('a start', () => {
   } as unknown as StartConversationRequest;
 
   it('is returned without its credentials', () => {
-    const told = settingsOf(request);
-    expect(JSON.stringify(told)).not.toMatch(/secret/);
-    expect(told).toMatchObject({ agent: { kind: 'Agent', llm: { model: 'm', max_output_tokens: 10 } }, client_tools: [{ name: 'mine' }] });
+    const shown = settingsOf(request);
+    expect(JSON.stringify(shown)).not.toMatch(/secret/);
+    expect(shown).toMatchObject({ agent: { kind: 'Agent', llm: { model: 'm', max_output_tokens: 10 } }, client_tools: [{ name: 'mine' }] });
   });
 
   it('offers the tools that it names, by any of their names, and no other', () => {

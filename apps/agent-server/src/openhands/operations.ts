@@ -62,7 +62,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/file/download'],
     ['POST', '/api/file/create_directory'],
   ),
-  ...rows('more', 'The id of the answer. Refused where the organization has four eyes: there somebody else says yes, in Slipway.', [
+  ...rows('more', 'The id of the answer. Refused where the organization has four eyes: there another user approves, in Slipway.', [
     'POST',
     '/api/conversations/{conversation_id}/events/respond_to_confirmation',
   ]),
@@ -73,7 +73,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows('same', 'With and without a condenser in the settings of the agent.', ['POST', '/api/conversations/{conversation_id}/condense']),
   ...rows('same', 'The fork of a conversation that the app owns stays in the sandbox.', ['POST', '/api/conversations/{conversation_id}/fork']),
-  ...rows('same', 'One with `oauth2` is told of as one that cannot be signed in to.', ['POST', '/api/mcp/test']),
+  ...rows('same', 'One with `oauth2` is reported as one that cannot be signed in to.', ['POST', '/api/mcp/test']),
   ...rows('more', 'Says idle time and tools as theirs does; title and version are ours.', ['GET', '/server_info'], ['GET', '/']),
   ...rows('same', 'Of the workspace, in either form.', ['POST', '/api/hooks']),
   ...rows(
@@ -101,7 +101,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'differs',
-    'The model of the app’s own conversation, by name and address: a start without a key is given the app’s. Tool servers hold proofs and are not told.',
+    'The model of the app’s own conversation, by name and address: a start without a key is given the app’s. MCP servers hold credentials and are not listed.',
     ['GET', '/api/settings'],
   ),
   ...rows('same', 'The names of what commands have as variables; never a value.', ['GET', '/api/settings/secrets']),
@@ -123,7 +123,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'same',
-    'Of the folder that is named: no repository is looked for below it.',
+    'Of the named folder: no repository is searched below it.',
     ['GET', '/api/conversations/{runtime_conversation_id}/file/archive'],
     ['GET', '/api/file/archive'],
   ),
@@ -155,7 +155,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'more',
-    'Pages by `page_id`; `base` tells which commits came after it; with the number of files.',
+    'Pages by `page_id`; `base` marks the commits that came after it; with the number of files.',
     ['GET', '/api/conversations/{runtime_conversation_id}/git/commits'],
     ['GET', '/api/git/commits'],
   ),
@@ -187,11 +187,11 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['POST', '/api/bash/start_bash_command'],
     ['POST', '/api/bash/execute_bash_command'],
   ),
-  ...rows('differs', 'Values, StaticSecret and LookupSecret; that is looked up once, when it is handed over, and not at each use.', [
+  ...rows('differs', 'Values, StaticSecret and LookupSecret; that is resolved once, when it is sent, and not at each use.', [
     'POST',
     '/api/conversations/{conversation_id}/secrets',
   ]),
-  ...rows('differs', 'Skills of the project. Public skills, and those of a person or an organization, come from the app.', ['POST', '/api/skills']),
+  ...rows('differs', 'Skills of the project. Public skills, and those of a user or an organization, come from the app.', ['POST', '/api/skills']),
   ...rows(
     'not-here',
     'Models are reached through llm-gateway, never through the sandbox.',
@@ -305,7 +305,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'not-here',
-    'A sandbox cannot sign a person in with a browser: convince the server with a token in a header.',
+    'A sandbox cannot sign a user in with a browser: authenticate at the server with a token in a header.',
     ['POST', '/api/mcp/oauth/start'],
     ['GET', '/api/mcp/oauth/status/{job_id}'],
     ['POST', '/api/mcp/oauth/callback/{job_id}'],
@@ -332,7 +332,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'not-here',
-    'The session key is the only proof; browsers come through sandbox-gateway.',
+    'The session key is the only credential; browsers come through sandbox-gateway.',
     ['POST', '/api/auth/workspace-session'],
     ['DELETE', '/api/auth/workspace-session'],
   ),

@@ -313,9 +313,9 @@ export class ActionServerClient implements ToolPort {
     const instance = String((alive as { instance?: unknown } | null)?.instance ?? '');
     if (instance === this.configured) return;
     // Until nothing was changed in the meantime: whoever waits for this may have changed it.
-    for (let told: ActionServerClient['settings'] | undefined; told !== this.settings; ) {
-      told = this.settings;
-      const { env, secrets, ...rest } = told;
+    for (let sent: ActionServerClient['settings'] | undefined; sent !== this.settings; ) {
+      sent = this.settings;
+      const { env, secrets, ...rest } = sent;
       await this.ask('POST', '/configure', { ...rest, env: { ...env, ...secrets } });
     }
     this.configured = instance;

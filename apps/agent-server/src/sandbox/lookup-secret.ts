@@ -38,7 +38,7 @@ export function heldSecretAt(url: string, hosts: ReadonlyArray<string | undefine
  */
 export async function lookUp(name: string, { url, headers }: LookupSecret, signal: AbortSignal): Promise<string> {
   const failed = (why: string, cause?: unknown): SlipwayError =>
-    new SlipwayError('service.unavailable', `The secret ${name} cannot be looked up at ${new URL(url).host}: ${why}.`, { cause });
+    new SlipwayError('service.unavailable', `The secret ${name} cannot be fetched from ${new URL(url).host}: ${why}.`, { cause });
   const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const answer = await callOut({ method: 'GET', url, headers: headers ?? {}, signal: limit });

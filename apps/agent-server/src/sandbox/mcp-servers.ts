@@ -152,12 +152,12 @@ export class McpServers implements ComingTools {
     for (let after = 0; !signal.aborted; ) {
       const route = `${this.path('progress')}&call=${call}&after=${after}`;
       const { status, body } = await this.deps.actionServer.request('GET', route, undefined, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
-      const told = status < 300 ? McpProgressResponse.parse(body) : null;
+      const response = status < 300 ? McpProgressResponse.parse(body) : null;
       signal.throwIfAborted();
-      if (told === null) return;
-      if (told.text !== '') ports.onDelta({ responseId: call, channel: 'progress', offset: after, text: told.text });
-      if (told.over) return;
-      after += told.text.length;
+      if (response === null) return;
+      if (response.text !== '') ports.onDelta({ responseId: call, channel: 'progress', offset: after, text: response.text });
+      if (response.over) return;
+      after += response.text.length;
     }
   }
 
@@ -181,12 +181,12 @@ export class McpServers implements ComingTools {
         // The tool process is a new one.
         if (status === 404) given = false;
         if (status >= 300) throw new Error(`status ${status}`);
-        const told = McpToolsResponse.parse(body);
+        const response = McpToolsResponse.parse(body);
         if (signal.aborted) return;
-        watch.latest = told;
-        if (told.revision !== known) await this.take(watch, told);
-        known = told.revision;
-        if (told.servers.every(({ state }) => state !== 'connecting')) settled();
+        watch.latest = response;
+        if (response.revision !== known) await this.take(watch, response);
+        known = response.revision;
+        if (response.servers.every(({ state }) => state !== 'connecting')) settled();
       } catch (error) {
         if (signal.aborted) return;
         this.deps.logger.warn({ err: error }, 'failed to read the status of MCP servers, will retry');
@@ -214,18 +214,18 @@ export class McpServers implements ComingTools {
     // One message about all of them, unless that delays the run.
     if (!watch.heard && servers.some(({ state }) => state === 'connecting')) return;
     const states = servers.map((server) => ({ ...server, tools: offered.filter(({ tool, name }) => tool.server === server.name && watch.lets(name)).length }));
-    const told = states.flatMap((now) => {
+    const response = states.flatMap((now) => {
       const was = this.states.find(({ name }) => name === now.name);
       const fresh = offered.filter(({ tool, name }) => tool.server === now.name && watch.lets(name) && !before.has(name)).map(({ name }) => name);
       return wordsFor(was, now, fresh);
     });
     const first = this.states.length === 0 || this.states.some(({ state }) => state === 'connecting');
-    const isNews = told.length > 0 || (first && states.every(({ state }) => state !== 'connecting'));
+    const isNews = response.length > 0 || (first && states.every(({ state }) => state !== 'connecting'));
     this.states = states;
     if (!isNews || this.updates >= MAX_UPDATES) return;
     this.updates += 1;
     // A log that takes no more has other worries.
-    await this.note({ servers: states, told: told.join('\n') }).catch(() => {});
+    await this.note({ servers: states, told: response.join('\n') }).catch(() => {});
   }
 }
 

@@ -7,12 +7,12 @@ import { TestSandbox } from '../testing/sandbox.js';
 
 const STAND_IN = `
 const { readFileSync } = require('node:fs');
-const told = (name) => process.argv[process.argv.indexOf('--' + name) + 1];
-const token = readFileSync(told('connection-token-file'), 'utf8');
+const option = (name) => process.argv[process.argv.indexOf('--' + name) + 1];
+const token = readFileSync(option('connection-token-file'), 'utf8');
 require('node:http').createServer((request, response) => {
   response.statusCode = request.url.includes('tkn=' + token) ? 200 : 403;
   response.end();
-}).listen(Number(told('port')), told('host'));
+}).listen(Number(option('port')), option('host'));
 `;
 
 async function withSandbox(env: (sandbox: TestSandbox) => Promise<Record<string, string>>, use: (sandbox: TestSandbox) => Promise<void>): Promise<void> {

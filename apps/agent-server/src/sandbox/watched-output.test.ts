@@ -25,15 +25,15 @@ describe('the output of a call under way', () => {
   it('is shown although the tool process did not have the call yet when it was asked first, or broke off', async () => {
     const tools = toolsWith(UNKNOWN, new Error('cut'), text('first', 5), text(' second', 12));
     const work = Promise.withResolvers<string>();
-    let told = '';
+    let output = '';
     const watch = {
       call: 'c1',
-      told: (piece: string): void => {
-        told += piece;
+      output: (piece: string): void => {
+        output += piece;
       },
     };
     const done = watched(tools, watch, new AbortController().signal, () => work.promise);
-    await until('the output', () => told === 'first second');
+    await until('the output', () => output === 'first second');
     work.resolve('answer');
     expect(await done).toBe('answer');
     expect(tools.asked.at(-1)).toContain('after=12');
@@ -42,7 +42,7 @@ describe('the output of a call under way', () => {
   it('is asked for no more once it is over, or the call has its answer', async () => {
     const tools = toolsWith(text('all', 3, true));
     const work = Promise.withResolvers<string>();
-    const done = watched(tools, { call: 'c1', told: () => work.resolve('answer') }, new AbortController().signal, () => work.promise);
+    const done = watched(tools, { call: 'c1', output: () => work.resolve('answer') }, new AbortController().signal, () => work.promise);
     expect(await done).toBe('answer');
     expect(tools.asked.length).toBe(1);
   });

@@ -64,7 +64,7 @@ class Follower {
     const { text, end, over } = CallOutputResponse.parse(body);
     signal.throwIfAborted();
     this.after = end;
-    this.watch.told(text);
+    this.watch.output(text);
     return over ? 'over' : 'more';
   }
 }

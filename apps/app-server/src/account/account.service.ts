@@ -116,12 +116,12 @@ function readSettings(stored: unknown): PersonSettings {
 }
 
 function changed(before: PersonSettings, { notifications, ...rest }: UpdateMySettings): PersonSettings {
-  const told = { ...before.notifications };
+  const merged = { ...before.notifications };
   for (const [event, channels] of Object.entries(notifications ?? {})) {
-    const known = event as keyof typeof told;
-    told[known] = { ...told[known], ...withoutAbsent(channels ?? {}) };
+    const known = event as keyof typeof merged;
+    merged[known] = { ...merged[known], ...withoutAbsent(channels ?? {}) };
   }
-  return { ...before, ...withoutAbsent(rest), notifications: told };
+  return { ...before, ...withoutAbsent(rest), notifications: merged };
 }
 
 function withoutAbsent<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -159,7 +159,7 @@ export class ApiKeysService {
       const row = changeable(caller, await lockApiKey(client, caller.orgId, now, id));
       const own = row.owner_id === caller.actor.id;
       if (!own && row.owner_kind === 'user')
-        throw new SlipwayError('permission.denied', 'The new token would act as another person; it is theirs to rotate, and yours to revoke.');
+        throw new SlipwayError('permission.denied', 'The new token would act as another user. Only they can rotate it; you can revoke it.');
       if (row.replaced_by !== null || (row.state !== 'active' && row.state !== 'pending')) {
         throw new SlipwayError(
           'api-key.not-live',

@@ -83,7 +83,7 @@ export async function verifyChain(
 
 const isExpected = (link: Head, expected: ExpectedLink): boolean => link.hash.toString('hex') === expected.hash;
 const rewritten = ({ seq }: ExpectedLink): Fault =>
-  fault('rewritten', seq, null, `Link ${seq} has another hash than it had: the chain was written anew from some place at or before it.`);
+  fault('rewritten', seq, null, `Link ${seq} has another hash than before: the chain was rewritten at or before it.`);
 
 function faultOf(link: Link, last: Head, next: Link | undefined): Fault | null {
   const { seq, entryId, record } = link;

@@ -38,7 +38,7 @@ export class WebhookMails implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** One poll. @throws what the database does. */
   async look(): Promise<void> {
-    const orgs = await asSystem(this.pool, 'slipway_app_system', 'who is to be told of failing webhooks', orgsWithFailing);
+    const orgs = await asSystem(this.pool, 'slipway_app_system', 'recipients of notices on failing webhooks', orgsWithFailing);
     for (const orgId of orgs)
       await inOrg(this.pool, orgId, async (client) => {
         const failing = await takeFailing(client, orgId);

@@ -110,7 +110,7 @@ function tooLarge(maxBytes: number): SlipwayError {
     'file.too-large',
     maxBytes < MIB
       ? `The sandbox answered with more than ${maxBytes / 1024} KiB.`
-      : `The sandbox answered with more than ${maxBytes / MIB} MiB; ask for one file at a time, or look in its terminal.`,
+      : `The sandbox answered with more than ${maxBytes / MIB} MiB; ask for one file at a time, or use its terminal.`,
   );
 }
 

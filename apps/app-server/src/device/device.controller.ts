@@ -29,7 +29,7 @@ export class DeviceController {
   ) {}
 
   @Post('oauth/device/authorize')
-  @AuthenticatesItself('opens nothing: a person has to approve')
+  @AuthenticatesItself('grants nothing: a user has to approve')
   async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = DeviceAuthorizationForm.safeParse(request.body ?? {});
     if (!form.success) return refuse(reply, 'invalid_request', 'client_id or scope is too long.');

@@ -114,7 +114,7 @@ export class DeviceService {
 
   /** @throws SlipwayError `resource.not-found` for a code without a waiting device. */
   async request(userCode: string): Promise<DeviceRequest> {
-    const row = await this.asSystem('a person looks at a device', (sql) => this.waiting(sql, userCode));
+    const row = await this.asSystem('a user views a device', (sql) => this.waiting(sql, userCode));
     return {
       userCode: shownUserCode(normalUserCode(userCode) ?? ''),
       client: row.client,
@@ -130,7 +130,7 @@ export class DeviceService {
     const caller = this.principals.principalFor(person, wanted.org);
     if (!caller.permissions.has('api-key:write')) throw new SlipwayError('permission.denied', 'This needs the permission api-key:write.');
     if (wanted.scopes !== undefined) assertWithin(wanted.scopes, caller.permissions, 'you do not have');
-    await this.asSystem('a person lets a device in', async (sql) => {
+    await this.asSystem('a user approves a device', async (sql) => {
       const row = await this.waiting(sql, userCode);
       const asked = wanted.scopes ?? row.scopes;
       if (asked.length === 0) throw unnamedScopes();
@@ -148,22 +148,22 @@ export class DeviceService {
   }
 
   async deny(userCode: string): Promise<void> {
-    await this.asSystem('a person sends a device away', async (sql) => setState(sql, (await this.waiting(sql, userCode)).id, 'denied'));
+    await this.asSystem('a user refuses a device', async (sql) => setState(sql, (await this.waiting(sql, userCode)).id, 'denied'));
   }
 
   private async decide(sql: PoolClient, deviceCode: string): Promise<DeviceToken | DeviceRefusal> {
     const row = await lockByDeviceCode(sql, hashDeviceCode(deviceCode));
     const now = this.clock.now();
     if (row === null || row.state === 'delivered') return new DeviceRefusal('invalid_grant', 'There is no such device code, or its key was fetched already.');
-    if (row.state === 'denied') return new DeviceRefusal('access_denied', 'The person refused.');
-    if (row.expires_at.getTime() <= now.getTime()) return new DeviceRefusal('expired_token', 'Nobody approved in time; ask for another code.');
+    if (row.state === 'denied') return new DeviceRefusal('access_denied', 'The user refused.');
+    if (row.expires_at.getTime() <= now.getTime()) return new DeviceRefusal('expired_token', 'No user approved in time; ask for another code.');
     if (row.state === 'approved') return this.deliver(sql, row, now);
     const early = row.last_asked_at !== null && now.getTime() - row.last_asked_at.getTime() < row.interval_seconds * 1_000;
     const interval = row.interval_seconds + (early ? SLOWER_BY_SECONDS : 0);
     await noteAsked(sql, row.id, now, interval);
     return early
       ? new DeviceRefusal('slow_down', `Ask no more often than every ${interval} seconds.`)
-      : new DeviceRefusal('authorization_pending', 'The person has not decided yet.');
+      : new DeviceRefusal('authorization_pending', 'The user has not decided yet.');
   }
 
   private async deliver(sql: PoolClient, row: DeviceRow, now: Date): Promise<DeviceToken | DeviceRefusal> {

@@ -36,11 +36,11 @@ export class DomainsService {
 
   /** Again is harmless, and the record stays what it was. @throws SlipwayError `domain.public`, `domain.too-many`, `org.personal`, `org.being-deleted` */
   claim(caller: Principal, domain: string): Promise<OrgDomain> {
-    if (isPublicMailDomain(domain)) throw new SlipwayError('domain.public', `${domain} gives addresses to everybody.`);
+    if (isPublicMailDomain(domain)) throw new SlipwayError('domain.public', `${domain} is a public mail provider.`);
     return inOrg(this.pool, caller.orgId, async (client) => {
       const org = await lockOrg(client, caller.orgId);
       if (org === null) throw notFound();
-      if (org.kind === 'personal') throw new SlipwayError('org.personal', 'Nobody else can be in a personal organization.');
+      if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization has no other members.');
       assertKept(org);
       const domains = await listDomains(client, org.id);
       if (domains.length >= MAX_DOMAINS && !domains.some((row) => row.domain === domain))

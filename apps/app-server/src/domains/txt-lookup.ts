@@ -22,7 +22,7 @@ export class TxtLookup {
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (code === 'ENOTFOUND' || code === 'ENODATA') return [];
-      throw new SlipwayError('domain.lookup-failed', `The record ${name} could not be looked up.`, { cause: error, retryAfterSeconds: 10 });
+      throw new SlipwayError('domain.lookup-failed', `The record ${name} could not be resolved.`, { cause: error, retryAfterSeconds: 10 });
     } finally {
       clearTimeout(limit);
     }

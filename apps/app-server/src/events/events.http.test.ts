@@ -95,7 +95,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
   it('200: of one kind alone, forward from a position or the last ones before one, without a next page at the end', async () => {
     const other = await app.conversation(person);
     await app.started(other.id);
-    const told = (): ConversationEvent => ({
+    const update = (): ConversationEvent => ({
       id: randomUUID(),
       kind: 'SystemPromptEvent',
       timestamp: new Date().toISOString(),
@@ -103,7 +103,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       system_prompt: { type: 'text', text: 'You are an agent.' },
       tools: [],
     });
-    const events = [thought('1'), told(), thought('3'), told(), told(), thought('6')].map((event, index) => ({ producerSeq: index + 1, event }));
+    const events = [thought('1'), update(), thought('3'), update(), update(), thought('6')].map((event, index) => ({ producerSeq: index + 1, event }));
     expect((await app.ingest(person, other.id, events)).status).toBe(200);
     const page = async (query: string) => {
       const answer = await app.http(person, 'GET', app.path(person, other.id, `/events?kind=SystemPromptEvent&${query}`));

@@ -58,7 +58,7 @@ export class AccessGuard implements CanActivate {
     if (operation === undefined) {
       if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) === undefined)
         throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
-          internal: `${request.url} has a handler that nobody may call: it says neither @Serves nor @AuthenticatesItself`,
+          internal: `${request.url} has a handler without permissions: add @Serves or @AuthenticatesItself`,
         });
       await this.limits.takeOfAddress(request.ip, reply);
       return true;
@@ -104,7 +104,7 @@ export class AccessGuard implements CanActivate {
     this.uses.note(keyId, request.ip, `${operation.method} ${operation.path}`);
     await this.limits.takeOfCaller(operation, keyId, reply);
     if (proofOf(operation) === 'session')
-      throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in person.`);
+      throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in user.`);
     if (operation.beforeGates !== true) this.principals.assertGatesPassed(authenticated);
     return authenticated;
   }

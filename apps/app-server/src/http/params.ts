@@ -18,7 +18,7 @@ export const Caller = createParamDecorator((_data: undefined, context: Execution
  */
 export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => {
   const { authenticated, person } = requestOf(context);
-  if (authenticated?.kind === 'api-key') throw new SlipwayError('auth.session-needed', 'No API key can do this; it is for a signed-in person.');
+  if (authenticated?.kind === 'api-key') throw new SlipwayError('auth.session-needed', 'No API key can do this; it is for a signed-in user.');
   return present(person, 'person');
 });
 /** The signed-in user, or `null`: for operations that are `anonymous`. */

@@ -51,7 +51,7 @@ export class ConnectionMails implements OnApplicationBootstrap, OnApplicationShu
   async look(): Promise<void> {
     const now = this.clock.now();
     const until = new Date(now.getTime() + ENDS_WITHIN_DAYS * DAY_MS);
-    const orgs = await asSystem(this.pool, 'slipway_app_system', 'who is to be told of connections', (client) => orgsWithNews(client, until, BATCH));
+    const orgs = await asSystem(this.pool, 'slipway_app_system', 'recipients of notices on connections', (client) => orgsWithNews(client, until, BATCH));
     for (const orgId of orgs)
       await inOrg(this.pool, orgId, async (client) => {
         const news = await takeNews(client, orgId, until, now);

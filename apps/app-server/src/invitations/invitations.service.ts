@@ -213,7 +213,7 @@ export class InvitationsService {
   private async inviting(client: PoolClient, caller: Principal, role: Role): Promise<OrgRow> {
     const org = await lockOrg(client, caller.orgId);
     if (org === null) throw notFound();
-    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'Nobody else can be in a personal organization.');
+    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization has no other members.');
     assertKept(org);
     assertMayGrant(await presentPermissions(client, caller), role, 'member:invite');
     return org;
@@ -307,5 +307,5 @@ function assertHolds({ email, state }: LockedInvitation, person: SignedIn): void
   if (account === 'unverified') throw new SlipwayError('invitation.unverified', `That ${email} is yours has not been confirmed.`);
 }
 
-const used = (): SlipwayError => new SlipwayError('invitation.used', 'Somebody has joined with it already.');
+const used = (): SlipwayError => new SlipwayError('invitation.used', 'It has been used already.');
 const revoked = (): SlipwayError => new SlipwayError('invitation.revoked', 'An admin of the organization has taken it back.');

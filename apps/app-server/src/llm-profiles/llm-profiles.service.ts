@@ -46,7 +46,7 @@ export class LlmProfilesService {
       if (values.default) await unsetDefault(client, caller.orgId, values.id);
       const row = await insertProfile(client, caller.orgId, values, key, caller.actor);
       if (row === null) throw nameTaken(values.name);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.create', target: row.id, after: told(row) }));
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.create', target: row.id, after: auditedOf(row) }));
       return toProfile(row);
     });
   }
@@ -62,7 +62,7 @@ export class LlmProfilesService {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const before = await lockProfile(client, caller.orgId, id);
       if (before === null) throw notFound();
-      if (before.base_url !== found.base_url) throw new SlipwayError('settings.name-taken', 'The profile was changed by somebody else; read it again.');
+      if (before.base_url !== found.base_url) throw new SlipwayError('settings.name-taken', 'The profile was changed by another user; read it again.');
       if (baseUrl !== before.base_url && before.has_key && key === undefined)
         throw new SlipwayError('request.invalid', 'apiKey: is needed again for another baseUrl', {
           fields: [{ path: 'apiKey', message: 'is needed again for another baseUrl' }],
@@ -84,8 +84,8 @@ export class LlmProfilesService {
           action: 'llm-profile.update',
           target: id,
           detail: { newKey: key !== undefined && key !== null },
-          before: told(before),
-          after: told(after),
+          before: auditedOf(before),
+          after: auditedOf(after),
         }),
       );
       return toProfile(after);
@@ -98,7 +98,7 @@ export class LlmProfilesService {
       const row = await lockProfile(client, caller.orgId, id);
       if (row === null) throw notFound();
       await deleteProfile(client, caller.orgId, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.delete', target: id, before: told(row) }));
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.delete', target: id, before: auditedOf(row) }));
     });
   }
 
@@ -113,7 +113,7 @@ export class LlmProfilesService {
 
 const nameTaken = (name: string): SlipwayError => new SlipwayError('settings.name-taken', `There is a profile ${JSON.stringify(name)}.`);
 
-function told(row: LlmProfileRow): Record<string, unknown> {
+function auditedOf(row: LlmProfileRow): Record<string, unknown> {
   return { name: row.name, model: row.model, baseUrl: row.base_url, default: row.is_default, hasApiKey: row.has_key };
 }
 

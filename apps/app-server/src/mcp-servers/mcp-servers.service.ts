@@ -22,7 +22,7 @@ export class McpServersService {
   ) {}
 
   async list(caller: Principal): Promise<McpServerList> {
-    return inOrg(this.pool, caller.orgId, async (client) => ({ data: await this.told(client, caller, await listServers(client, caller.orgId)) }));
+    return inOrg(this.pool, caller.orgId, async (client) => ({ data: await this.asSettings(client, caller, await listServers(client, caller.orgId)) }));
   }
 
   /** @throws SlipwayError `settings.url-refused`, `settings.name-taken`, `settings.too-many` */
@@ -74,12 +74,12 @@ export class McpServersService {
   }
 
   private async one(client: PoolClient, caller: Principal, row: McpServerRow): Promise<McpServer> {
-    const [server] = await this.told(client, caller, [row]);
+    const [server] = await this.asSettings(client, caller, [row]);
     if (server === undefined) throw new Error('a server that was stored cannot be read');
     return server;
   }
 
-  private async told(client: PoolClient, caller: Principal, rows: readonly McpServerRow[]): Promise<McpServer[]> {
+  private async asSettings(client: PoolClient, caller: Principal, rows: readonly McpServerRow[]): Promise<McpServer[]> {
     const names = rows.map(({ config }) => secretsOfMcpServer(config));
     const known = await knownSecretNames(client, caller.orgId, names.flat());
     return rows.map((row, index) =>

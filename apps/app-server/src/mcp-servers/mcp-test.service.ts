@@ -100,7 +100,7 @@ export class McpTestService {
       if (sealed.length > 0) await sandbox.setSecrets({ variables, git: [] });
       const began = performance.now();
       const answer = await sandbox.testMcpServer({ name: row.name, server: mcpServerConfigOf(row.transport, row.config), timeout });
-      return told(answer, Math.round(performance.now() - began));
+      return resultOf(answer, Math.round(performance.now() - began));
     });
   }
 
@@ -117,7 +117,7 @@ export class McpTestService {
   }
 }
 
-function told(answer: McpTestResponse, elapsedMs: number): McpServerTest {
+function resultOf(answer: McpTestResponse, elapsedMs: number): McpServerTest {
   if (!answer.ok) return { ok: false, elapsedMs, tools: [], moreTools: 0, failure: { kind: answer.error_kind, detail: answer.error.slice(0, MAX_DETAIL) } };
   const tools = answer.tools.slice(0, MAX_TESTED_TOOLS).map((tool) => tool.slice(0, MAX_NAME));
   return { ok: true, elapsedMs, tools, moreTools: answer.tools.length - tools.length, failure: null };

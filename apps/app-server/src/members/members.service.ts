@@ -113,7 +113,7 @@ export class MembersService {
   }
 
   private async end(client: PoolClient, caller: Principal, { org, userId, role, action, knownKeys }: Ending): Promise<MemberRemoval> {
-    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its person belong together.');
+    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
     if (role === 'owner') await this.assertOtherOwner(client, org.id, userId);
     const removal = await countRemoval(client, org.id, userId);
     const revokedKeys = knownKeys === 'revoke' ? await revokeKnownKeys(client, org.id, userId) : [];

@@ -67,6 +67,6 @@ export class OpenHandsSandboxesController {
   @Serves(operations.deleteSandbox)
   async delete(@Caller() caller: Principal, @Param('sandbox') id: string): Promise<Done> {
     await this.sandboxes.delete(caller, conversationId(id));
-    return { message: 'The sandbox is given back, and nobody is let in any more.' };
+    return { message: 'The sandbox is released, and all access ends.' };
   }
 }

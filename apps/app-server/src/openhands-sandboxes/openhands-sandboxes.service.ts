@@ -75,7 +75,7 @@ export class OpenHandsSandboxesService {
     const foreign = row.created_by !== caller.actor.id;
     for (const needed of ['sandbox:access', ...(foreign ? (['sandbox:stop'] as const) : [])] as const)
       if (!caller.permissions.has(needed))
-        throw new SlipwayError('permission.denied', `To end a sandbox${foreign ? ' of somebody else' : ''} needs the permission ${needed}.`);
+        throw new SlipwayError('permission.denied', `To end a sandbox${foreign ? ' of another user' : ''} needs the permission ${needed}.`);
     if (foreign)
       await inOrg(this.pool, caller.orgId, (client) =>
         client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: row.id, detail: { owner: row.created_by } })),

@@ -46,7 +46,7 @@ export class OrgSettingsService {
       if (found === null) throw notFound();
       const { version, ...before } = found;
       if (ifMatch !== undefined && ifMatch.trim() !== '*' && !ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`))
-        throw new SlipwayError('settings.changed', 'The settings of the organization were changed by somebody else.');
+        throw new SlipwayError('settings.changed', 'The settings of the organization were changed by another user.');
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);

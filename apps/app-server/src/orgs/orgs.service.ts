@@ -34,7 +34,7 @@ export class OrgsService {
    */
   async create(person: SignedIn, body: CreateOrg): Promise<Org> {
     if (person.orgs.filter(({ kind, role }) => kind === 'company' && role === 'owner').length >= MAX_OWNED)
-      throw new SlipwayError('org.too-many', `A person owns at most ${MAX_OWNED} company organizations.`);
+      throw new SlipwayError('org.too-many', `A user owns at most ${MAX_OWNED} company organizations.`);
     const wanted = body.slug ?? slugOfName(body.name);
     const candidates = body.slug === undefined ? await this.freeSlugs(wanted) : [wanted];
     for (const slug of candidates) {
@@ -198,7 +198,7 @@ export class OrgsService {
 }
 
 function assertCompany({ kind }: OrgRow): void {
-  if (kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its person belong together.');
+  if (kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
 }
 
 function isUniqueViolation(error: unknown): boolean {

@@ -33,7 +33,7 @@ export class PromptLogService {
     assertMayKeepPrompts(caller);
     if (days === null) return;
     const { mode } = await this.ask(PromptLogMode, '/internal/prompt-log');
-    if (mode === 'never') throw new SlipwayError('settings.not-here', 'This installation keeps nobody’s prompts.');
+    if (mode === 'never') throw new SlipwayError('settings.not-here', 'This installation stores no prompts.');
   }
 
   /**

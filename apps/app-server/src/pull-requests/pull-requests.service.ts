@@ -68,7 +68,7 @@ export class PullRequestsService {
       assertOpen((await listPullRequests(client, orgId, id)).find((each) => each.host === place.connection.host && each.repository === place.repository));
       if (sandbox.baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
       if (reachSandbox(this.keys, id, sandbox, ['run']) === null)
-        throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
+        throw new SlipwayError('conversation.not-running', 'Its sandbox is paused, and the workspace with it.');
       if (body.allowProtectedPaths) await this.assertMayAllow(client, caller, id, body.protectedChanges);
       const page = new URL(`/${orgId}/conversations/${id}`, this.config.PUBLIC_URL).href;
       const wanted = { ...body, by: { kind: actor.kind, id: actor.id, label: actor.label }, page, at: this.clock.now().toISOString() };
@@ -168,7 +168,7 @@ export class PullRequestsService {
     if ((await askersOf(client, orgId, id)).has(actor.id))
       throw new SlipwayError(
         'conversation.four-eyes',
-        'In this organization nobody allows changes of protected paths that an agent made for them: somebody else has to.',
+        'In this organization no user allows changes of protected paths that an agent made for them: another user has to.',
       );
     // The agent may go on: without a name the permission would be for whatever it writes until the worker comes.
     if (seen === undefined)

@@ -329,9 +329,9 @@ describe('realtime', () => {
     const history = new Promise((resolve) => socket.once('events', resolve));
     expect(await subscribe(socket, id)).toMatchObject({ ok: true });
     await history;
-    const told = new Promise<ResumeFrame>((resolve) => socket.once('resume', resolve));
+    const resumed = new Promise<ResumeFrame>((resolve) => socket.once('resume', resolve));
     const ended = (app.replicas.pop() as TestApp).close();
-    expect(await told).toEqual({ conversationId: id, code: 'draining', afterSeq: 5 });
+    expect(await resumed).toEqual({ conversationId: id, code: 'draining', afterSeq: 5 });
     await until('the socket is closed', () => !socket.connected);
     await ended;
   });

@@ -12,7 +12,7 @@ const PAGE_POLICY =
 
 /** The REST document of this very server, and a page to read it. Public: it describes the API and holds no data. */
 @Controller()
-@AuthenticatesItself('the same for everybody, signed in or not')
+@AuthenticatesItself('the same for all, signed in or not')
 export class ReferenceController {
   /** Made when they are first asked for: about a hundred milliseconds each, once a process. */
   private readonly made = new Map<string, Asset & { readonly etag: string }>();

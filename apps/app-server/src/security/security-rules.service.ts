@@ -32,7 +32,7 @@ export class SecurityRulesService {
       if (found === null) throw notFound();
       const { version, ...before } = found;
       if (ifMatch !== undefined && ifMatch.trim() !== '*' && !ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`))
-        throw new SlipwayError('settings.changed', 'The rules were changed by somebody else.');
+        throw new SlipwayError('settings.changed', 'The rules were changed by another user.');
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const after: SecurityRuleValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof SecurityRuleValues>).filter((key) => before[key] !== after[key]);

@@ -63,17 +63,17 @@ describe('who a browser is behind proxies and over https', () => {
   };
 
   it('a proxy that is trusted says where a browser is; anybody else, whatever they say, is where they connect from', async () => {
-    const told = { 'x-forwarded-for': '203.0.113.9' };
+    const forwarded = { 'x-forwarded-for': '203.0.113.9' };
     const open = await start({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' });
     const closed = await start({});
     for (const [url, headers, from, address] of [
-      [open, told, '127.0.0.1', '203.0.113.9'],
+      [open, forwarded, '127.0.0.1', '203.0.113.9'],
       // The nearest that is no proxy of ours; what stands before it anybody may have written.
       [open, { 'x-forwarded-for': '198.51.100.66, 203.0.113.9, 10.1.2.3' }, '127.0.0.1', '203.0.113.9'],
-      [open, told, '127.0.0.2', '127.0.0.2'],
+      [open, forwarded, '127.0.0.2', '127.0.0.2'],
       [open, {}, '127.0.0.1', '127.0.0.1'],
-      [closed, told, '127.0.0.1', '127.0.0.1'],
-      [closed, { ...told, forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }, '127.0.0.2', '127.0.0.2'],
+      [closed, forwarded, '127.0.0.1', '127.0.0.1'],
+      [closed, { ...forwarded, forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }, '127.0.0.2', '127.0.0.2'],
     ] as const) {
       expect((await signIn(url, headers, from)).status).toBe(302);
       expect([headers, from, await addresses()]).toEqual([headers, from, { session: address, audit: address }]);

@@ -29,7 +29,7 @@ function destination(text: string, port: number): Destination {
   if (host === null || !(port >= 1 && port <= 65_535))
     throw refused(
       'request',
-      'What was asked for is no host that this proxy can tell from others. Write a name (or a plain address) and a port, as in CONNECT example.com:443 or GET http://example.com/.',
+      'The request names no host that this proxy understands. Write a name (or a plain address) and a port, as in CONNECT example.com:443 or GET http://example.com/.',
     );
   return { host, port };
 }

@@ -263,7 +263,7 @@ export class AuthorityTurns {
     if (call.over) return;
     if ('stale' in answer) {
       call.stale += 1;
-      if (call.stale > MAX_STALE) return void this.doWithout(call, new Error('the budgets change faster than they can be looked at'));
+      if (call.stale > MAX_STALE) return void this.doWithout(call, new Error('the budgets change faster than they can be read'));
       return void this.reopen(call);
     }
     const waited = performance.now() - call.since;

@@ -21,7 +21,7 @@ export function exhausted(key: StoredKey, refusal: Refusal, least: number): Slip
   const until = new Date(refusal.ends);
   if (refusal.kind === 'org') return new SlipwayError('budget.exhausted', budgetReason({ whose: null, limitUsd, until }));
   if (refusal.kind === 'member')
-    return new SlipwayError('budget.exhausted', budgetReason({ whose: key.userLabel ?? key.userId ?? 'this person', limitUsd, until }));
+    return new SlipwayError('budget.exhausted', budgetReason({ whose: key.userLabel ?? key.userId ?? 'this user', limitUsd, until }));
   if (own) return new SlipwayError(code, `The limit of this conversation of ${limitUsd} USD is used up; raise it to go on.`);
   const whose = refusal.kind === 'key' ? 'this key' : 'this conversation';
   const again = until.getUTCFullYear() >= 9999 ? 'an admin can raise it' : `it begins again at ${until.toISOString()}, until then an admin can raise it`;
@@ -33,7 +33,7 @@ const LEAST_SHOWN = 0.0001;
 
 function budgetOf(key: StoredKey, { kind }: Refusal): string {
   if (kind === 'org') return "the organization's budget";
-  if (kind === 'member') return `the budget of ${key.userLabel ?? key.userId ?? 'this person'}`;
+  if (kind === 'member') return `the budget of ${key.userLabel ?? key.userId ?? 'this user'}`;
   return kind === 'key' ? 'the budget of this key' : 'the budget of this conversation';
 }
 

@@ -4,7 +4,7 @@ import type { ResponseFormat, Sampling } from './turns.js';
 /** What chat and responses say alike. */
 
 export function readSampling(body: JsonObject): Sampling {
-  const told: Record<string, number> = {};
+  const given: Record<string, number> = {};
   const names = {
     temperature: 'temperature',
     topP: 'top_p',
@@ -15,9 +15,9 @@ export function readSampling(body: JsonObject): Sampling {
   };
   for (const [name, field] of Object.entries(names)) {
     const value = numberOf(body[field]);
-    if (value !== null) told[name] = value;
+    if (value !== null) given[name] = value;
   }
-  return told;
+  return given;
 }
 
 export function readStop(value: unknown): readonly string[] {

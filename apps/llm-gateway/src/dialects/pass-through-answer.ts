@@ -109,10 +109,10 @@ export class PassThroughAnswer implements Answer {
     const text = data.toString('utf8').trim();
     if (!this.countsWanted && countsAlone(text)) this.unwanted = true;
     if (text === '[DONE]' && this.dialect === 'chat') this.complete = true;
-    else this.told(parseObject(text));
+    else this.read(parseObject(text));
   }
 
-  private told(frame: JsonObject | null): void {
+  private read(frame: JsonObject | null): void {
     if (frame === null) return;
     if (this.dialect === 'messages') this.messagesFrame(frame);
     else if (this.dialect === 'responses') this.responsesFrame(frame);

@@ -39,17 +39,17 @@ function usageOfResponses(usage: JsonObject): Usage | null {
 function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null {
   if (typeof usage['input_tokens'] !== 'number' && typeof usage['output_tokens'] !== 'number') return before;
   const last = before ?? NO_USAGE;
-  const told = (name: string, otherwise: number): number => (typeof usage[name] === 'number' ? count(usage[name]) : otherwise);
-  const cachedTokens = told('cache_read_input_tokens', last.cachedTokens);
-  const cacheWriteTokens = told('cache_creation_input_tokens', last.cacheWriteTokens);
-  const fresh = told('input_tokens', last.promptTokens - last.cachedTokens - last.cacheWriteTokens);
+  const reported = (name: string, otherwise: number): number => (typeof usage[name] === 'number' ? count(usage[name]) : otherwise);
+  const cachedTokens = reported('cache_read_input_tokens', last.cachedTokens);
+  const cacheWriteTokens = reported('cache_creation_input_tokens', last.cacheWriteTokens);
+  const fresh = reported('input_tokens', last.promptTokens - last.cachedTokens - last.cacheWriteTokens);
   const reasoning = objectOf(usage['output_tokens_details'])?.['thinking_tokens'];
   const forHour = objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens'];
   const cacheWriteHourTokens = forHour === undefined ? (last.cacheWriteHourTokens ?? 0) : count(forHour);
   const webSearches = Math.max(last.webSearches ?? 0, count(objectOf(usage['server_tool_use'])?.['web_search_requests']));
   return consistent({
     promptTokens: Math.min(MAX_TOKENS, fresh + cachedTokens + cacheWriteTokens),
-    completionTokens: told('output_tokens', last.completionTokens),
+    completionTokens: reported('output_tokens', last.completionTokens),
     cachedTokens,
     cacheWriteTokens,
     ...(cacheWriteHourTokens === 0 ? {} : { cacheWriteHourTokens: Math.min(cacheWriteHourTokens, cacheWriteTokens) }),
@@ -63,8 +63,8 @@ export function usageOfResponse(response: JsonObject | null, before: Usage | nul
   const usage = readUsage('responses', response?.['usage'], before);
   if (usage === null) return null;
   const calls = listOf(response?.['output']).filter((item) => objectOf(item)?.['type'] === 'web_search_call').length;
-  const told = count(objectOf(objectOf(response?.['tool_usage'])?.['web_search'])?.['num_requests']);
-  const webSearches = Math.max(calls, told);
+  const reported = count(objectOf(objectOf(response?.['tool_usage'])?.['web_search'])?.['num_requests']);
+  const webSearches = Math.max(calls, reported);
   return webSearches === 0 ? usage : { ...usage, webSearches };
 }
 

@@ -67,7 +67,7 @@ export class KeyCache {
     const running = this.lookups.get(keyId);
     if (running !== undefined) return running;
     if (this.newLookups >= MAX_NEW_LOOKUPS) {
-      if (this.waiting.length >= MAX_WAITING) throw new SlipwayError('rate.limited', 'Too many unknown keys are being looked up.', { retryAfterSeconds: 1 });
+      if (this.waiting.length >= MAX_WAITING) throw new SlipwayError('rate.limited', 'Too many unknown keys are being checked.', { retryAfterSeconds: 1 });
       // The place is handed over, so that the count stays as it is.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else this.newLookups += 1;

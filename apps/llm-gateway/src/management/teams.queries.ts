@@ -119,7 +119,7 @@ export function putPerson(pool: SqlPool, orgId: string, userId: string, change: 
     );
     await setLimits(client, orgId, 'member', userId, change.limits);
     const [person] = await readPeople(client, orgId, userId, at, 1, 0);
-    if (person === undefined) throw new Error('a person who was stored is not there');
+    if (person === undefined) throw new Error('a stored user is missing');
     return person;
   });
 }

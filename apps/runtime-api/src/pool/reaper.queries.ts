@@ -37,7 +37,7 @@ interface HeldRow extends LiveSlot {
 
 /** Slots of these sandboxes that are warm or held by a live claim. */
 export function slotsOf(db: SqlPool, podNames: readonly string[]): Promise<HeldSlot[]> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper looks at claims of sandboxes that changed', async (client) => {
+  return asSystem(db, 'slipway_runtime_system', 'reaper reads claims of sandboxes that changed', async (client) => {
     const { rows } = await client.query<HeldRow>({
       name: 'slots_of',
       text: `SELECT s.slot_id AS "slotId", s.pod_name AS "podName", s.pod_uid AS "podUid", s.state, s.address,
@@ -65,7 +65,7 @@ export interface OverdueClaim {
 
 /** Claims that no sandbox has confirmed by their deadline. Found through their slots: nothing of a claim's state is in an index. */
 export function overdueClaims(db: SqlPool): Promise<OverdueClaim[]> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper looks at overdue claims', async (client) => {
+  return asSystem(db, 'slipway_runtime_system', 'reaper reads overdue claims', async (client) => {
     const { rows } = await client.query<OverdueClaim>({
       name: 'overdue_claims',
       text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", c.epoch, s.pod_name AS "podName", s.pod_uid AS "podUid", s.address,
@@ -158,7 +158,7 @@ export function failStranded(db: SqlPool): Promise<void> {
 
 /** Claims of sessions whose ids begin with `prefix`, older than `seconds`. Found through their slots, as those that are overdue. */
 export function briefClaims(db: SqlPool, prefix: string, seconds: number): Promise<Array<Pick<ActiveClaim, 'orgId' | 'claimId'>>> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper looks for brief sessions that were not ended', async (client) => {
+  return asSystem(db, 'slipway_runtime_system', 'reaper reads brief sessions that were not ended', async (client) => {
     const { rows } = await client.query<Pick<ActiveClaim, 'orgId' | 'claimId'>>({
       name: 'brief_claims',
       text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId"
@@ -181,7 +181,7 @@ export interface ActiveClaim {
 
 /** Active claims older than `seconds`, of every organization, in the order of their ids: the next `limit` after `after`. */
 export function claimsOlderThan(db: SqlPool, seconds: number, after: string, limit: number): Promise<ActiveClaim[]> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper looks for sessions that are idle or too old', async (client) => {
+  return asSystem(db, 'slipway_runtime_system', 'reaper reads sessions that are idle or too old', async (client) => {
     const { rows } = await client.query<ActiveClaim>({
       name: 'claims_older_than',
       text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", s.address, extract(epoch FROM now() - c.created_at)::double precision AS "ageSeconds"

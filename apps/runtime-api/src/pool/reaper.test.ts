@@ -105,7 +105,7 @@ describe('the reaper', () => {
     const { rows } = await world.owner.query('SELECT org_id, status, status_detail FROM runtime.session ORDER BY org_id');
     expect(rows).toMatchObject([
       { org_id: 'org_a', status: 'running' },
-      { org_id: 'org_b', status: 'stopped', status_detail: 'ended: it was for a moment, and nobody ended it within 10 minutes' },
+      { org_id: 'org_b', status: 'stopped', status_detail: 'ended: a brief session, not ended within 10 minutes' },
     ]);
     expect(await states()).toContain('releasing');
     const { rows: used } = await world.owner.query(`SELECT in_use FROM runtime.org_usage WHERE org_id = 'org_b'`);

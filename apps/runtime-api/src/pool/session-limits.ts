@@ -47,7 +47,7 @@ export class SessionLimits {
 
   private async endBrief(): Promise<number> {
     const { db, logger } = this.context;
-    const detail = `ended: it was for a moment, and nobody ended it within ${inWords(BRIEF_SESSION_SECONDS)}`;
+    const detail = `ended: a brief session, not ended within ${inWords(BRIEF_SESSION_SECONDS)}`;
     const claims = await briefClaims(db, BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS);
     const ended = await inParallel(claims, ASKED_AT_ONCE, async ({ orgId, claimId }) => {
       const done = await releaseClaim(db, orgId, claimId, { only: 'bound-or-active', end: 'released', session: 'stopped', detail });

@@ -42,7 +42,7 @@ export function missingOfNodes(templates: readonly WantedTemplate[], nodes: read
     const without = suited.filter((node) => !hasImage(node, image)).map(({ metadata }) => metadata.name);
     if (template.imagePullPolicy === 'Never' && without.length > 0)
       missing.push(
-        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}${otherNames(suited, image)}. Import it there (a node tells of a new image within a minute), or name a registry.`,
+        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}${otherNames(suited, image)}. Import it there (a node reports a new image within a minute), or name a registry.`,
       );
     else if (!namesRegistry(image) && without.length === suited.length)
       missing.push(
@@ -86,8 +86,8 @@ function namesRegistry(image: string): boolean {
 
 /** The runtime says so since Kubernetes 1.31; what says nothing is judged by its kernel. */
 function hasUserNamespaces({ status }: Node): boolean {
-  const told = status?.runtimeHandlers;
-  if (told !== undefined && told.length > 0) return told.some(({ features }) => features?.userNamespaces === true);
+  const handlers = status?.runtimeHandlers;
+  if (handlers !== undefined && handlers.length > 0) return handlers.some(({ features }) => features?.userNamespaces === true);
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(status?.nodeInfo?.kernelVersion ?? '') ?? [];
   return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 3);
 }

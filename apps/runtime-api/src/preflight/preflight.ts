@@ -27,7 +27,7 @@ export async function preflight(env: Variables, tell: (line: string) => void): P
   add('identity provider', 'OIDC_ISSUER_URL', issuer);
   if (env['HTTPS_PROXY'] === undefined && env['HTTP_PROXY'] === undefined) add('model', 'LLM_BASE_URL', (url) => answers('llm.baseUrl', url));
   add('bucket', 'WORKSPACE_STORE', (url) => bucket(url, env['AWS_ACCESS_KEY_ID']));
-  if (env['NODE_CHECKS'] === 'true') checks.push(['nodes', nodes(env).catch((error: Error) => [`The nodes cannot be looked at: ${error.message}`])]);
+  if (env['NODE_CHECKS'] === 'true') checks.push(['nodes', nodes(env).catch((error: Error) => [`The nodes cannot be read: ${error.message}`])]);
   const found = await Promise.all(
     checks.map(async ([name, check]) => {
       const wrong = await check;

@@ -61,7 +61,7 @@ export async function redis(url: string): Promise<string | null> {
       }),
     );
     const refused = /^-(.*)$/m.exec(answer)?.[1];
-    return refused === undefined ? null : `Redis at ${host} refuses: ${refused.trim()}. Look at redis.auth.`;
+    return refused === undefined ? null : `Redis at ${host} refuses: ${refused.trim()}. Check redis.auth.`;
   } catch (error) {
     return `Redis at ${host} cannot be reached: ${wordsOf(error)}`;
   } finally {

@@ -18,9 +18,9 @@ describe('a session whose sandbox reaches names', () => {
 
   it('gets the proxy with a credential of its own claim and pod, and of another one after a pause', async () => {
     const { body: first } = await api.call('POST', '/start', { session_id: 'one', environment: { OWN: '1' } });
-    const told = environmentAt(first.url);
-    expect(told).toMatchObject({ OWN: '1', NODE_USE_ENV_PROXY: '1' });
-    const claims = claimsOf(told);
+    const environment = environmentAt(first.url);
+    expect(environment).toMatchObject({ OWN: '1', NODE_USE_ENV_PROXY: '1' });
+    const claims = claimsOf(environment);
     expect(claims).toMatchObject({ template: 'slipway-sandbox', egress: 'packages', address: '127.0.0.1', claim: expect.stringMatching(/^clm_/) });
     expect(JSON.stringify(first)).not.toContain('slp_egr_');
     await api.call('POST', '/pause', { runtime_id: first.runtime_id });

@@ -31,7 +31,7 @@ export const runtimeOperations: readonly RuntimeOperation[] = [
     method: 'POST',
     path: '/resume',
     state: 'differs',
-    note: 'The session key stays: one client takes a new one from the answer, the other keeps its old one, and both work. On Kubernetes the sandbox has another address, which only a client that reads it anew finds.',
+    note: 'The session key stays: one client takes a new one from the answer, the other keeps its old one, and both work. On Kubernetes the sandbox has another address, which only a client that reads it again finds.',
     callers: ALL,
   },
   { method: 'POST', path: '/stop', state: 'same', note: 'The workspace is deleted an hour later.', callers: ALL },

@@ -103,7 +103,7 @@ export class WarmSlots {
       return await this.binds.run(request);
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== '55P03') throw error;
-      throw new SlipwayError('service.unavailable', 'The session is being changed by somebody else.', { retryAfterSeconds: 1, cause: error });
+      throw new SlipwayError('service.unavailable', 'The session is being changed by another request.', { retryAfterSeconds: 1, cause: error });
     }
   }
 

@@ -112,7 +112,7 @@ export class InvariantWatch {
   /** Secrets may leave only for a claim that other connections see. */
   private async checkCommitted(name: string): Promise<void> {
     const { rows } = await this.world.owner.query('SELECT 1 FROM runtime.slot JOIN runtime.claim USING (claim_id) WHERE pod_name = $1', [name]);
-    if (rows.length !== 1) this.during.push(new Violation('I14', `${name} was told its secrets before it was anybody's`));
+    if (rows.length !== 1) this.during.push(new Violation('I14', `${name} got its secrets before it was claimed`));
   }
 
   private async checkNotes(): Promise<void> {

@@ -131,12 +131,12 @@ export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], ra
   act(6, 'a reaper goes on', () => (one(reapers) as ModelReaper).advance());
 
   // The cluster.
-  const told = (from: typeof take | typeof one): boolean => {
+  const deliver = (from: typeof take | typeof one): boolean => {
     const event = from(cluster.events);
-    return event !== undefined && done(() => world.told(event));
+    return event !== undefined && done(() => world.watchDelivers(event));
   };
-  act(4, 'the watch tells', () => told(take));
-  fault(1, 'the watch tells, and will again', () => told(one));
+  act(4, 'the watch tells', () => deliver(take));
+  fault(1, 'the watch tells, and will again', () => deliver(one));
   fault(1, 'the watch loses an event', () => take(cluster.events) !== undefined);
   act(1, 'the watch lists again', () => !cluster.away && done(() => world.relist()));
   fault(1, 'a pod ends', () => pod((found) => found.phase !== 'ended' && done(() => world.podEnds(found, 'stays'))));

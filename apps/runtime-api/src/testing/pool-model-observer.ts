@@ -73,11 +73,11 @@ export class ModelObserver {
   }
 
   /** What is now believed of a slot's pod, after an event. The end of a pod is final. */
-  told(slot: number, believed: WatchEvent | undefined): void {
+  watchDelivers(slot: number, believed: WatchEvent | undefined): void {
     if (believed === undefined) return;
     const isOver = believed.phase === 'removed';
     if (!isOver && this.removedPods.has(believed.uid))
-      throw new ModelViolation('I17', `pod ${believed.uid} of slot ${slot} was told removed and is believed ${believed.phase}`);
+      throw new ModelViolation('I17', `pod ${believed.uid} of slot ${slot} was reported removed and is believed ${believed.phase}`);
     if (isOver) this.removedPods.add(believed.uid);
   }
 
@@ -97,7 +97,7 @@ export class ModelObserver {
     if (this.stopped.has(claim.id) || this.isLossy || !isLive(this.database.rows.claims.get(claim.id))) return;
     for (const answer of this.answers.values())
       if (answer.session === claim.session && answer.claim !== claim.id)
-        throw new ModelViolation('I4', `${claim.session} was told claim ${answer.claim} and claim ${claim.id}`);
+        throw new ModelViolation('I4', `${claim.session} got claim ${answer.claim} and claim ${claim.id}`);
     // A pod that ended while the answer was on its way is the client's to find out.
     if (this.cluster.pods.get(claim.slot)?.uid === uid && this.cluster.pods.get(claim.slot)?.phase === 'running')
       this.answers.set(claim.id, { claim: claim.id, session: claim.session, slot: claim.slot, uid });

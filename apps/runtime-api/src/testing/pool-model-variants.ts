@@ -11,7 +11,7 @@ export const BROKEN_VARIANTS = {
   'body-not-compared': 'a repeated key is answered whatever the body',
   'quota-counted-once': 'the quota is looked at before the batch and not within it',
   'answer-before-commit': 'answers of a batch leave before its commit is on the disk',
-  'activated-before-bind': 'the sandbox is told its claim while the bind is under way',
+  'activated-before-bind': 'the sandbox gets its claim while the bind is under way',
   'pod-accepts-two': 'a sandbox takes a second claim',
   're-pooled': 'a sandbox that was given back goes to the next',
   'freed-by-time': 'the reaper ends a claim past its deadline without asking the sandbox',

@@ -375,9 +375,9 @@ export class ModelWorld {
     return true;
   }
 
-  told(event: WatchEvent): void {
+  watchDelivers(event: WatchEvent): void {
     this.cache.take(event);
-    this.observer.told(event.slot, this.cache.seen.get(event.slot));
+    this.observer.watchDelivers(event.slot, this.cache.seen.get(event.slot));
   }
 
   relist(): void {

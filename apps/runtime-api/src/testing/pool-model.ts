@@ -62,7 +62,7 @@ function recover(world: ModelWorld, reapers: readonly ModelReaper[]): number {
       world.create(slot, slot.id % 2) || world.makeReady(slot) || world.checkWarm(slot) || world.remove(slot);
     for (const pod of [...cluster.pods.values()]) if (pod.phase === 'pending') cluster.move(pod, 'running');
     world.sendLabels();
-    for (const event of cluster.events.splice(0)) world.told(event);
+    for (const event of cluster.events.splice(0)) world.watchDelivers(event);
     for (const slot of [...database.rows.slots.values()]) world.believeWatch(slot);
     if (round % 8 === 0) world.relist();
     for (let step = 0; step < 4; step += 1) for (const reaper of reapers) reaper.advance();

@@ -74,30 +74,30 @@ export interface SpendingAnswer {
   /** What holds them back: their budget, or with `whose: null` the organization's. */
   readonly stop: { readonly whose: string | null; readonly limitUsd: string; readonly until: Date } | null;
   /** llm-gateway has acknowledged who pays. */
-  readonly told: boolean;
+  readonly applied: boolean;
 }
 
 /** Asks for the holder of an access to agent-server; with `pays` their conversation counts for them from now on. `null`: the access holds no longer. Repeatable. */
 export async function spendThrough(pool: SqlPool, grantId: string, pays: boolean): Promise<SpendingAnswer | null> {
-  const { rows } = await pool.query<{ whose: string | null; limit_usd: string | null; until: Date | null; told: boolean }>({
+  const { rows } = await pool.query<{ whose: string | null; limit_usd: string | null; until: Date | null; applied: boolean }>({
     name: 'spend-through-sandbox',
-    text: 'SELECT whose, limit_usd, until, told FROM app.spend_through_sandbox($1, $2)',
+    text: 'SELECT whose, limit_usd, until, told AS applied FROM app.spend_through_sandbox($1, $2)',
     values: [grantId, pays],
   });
   const [row] = rows;
   if (row === undefined) return null;
-  const { whose, limit_usd, until, told } = row;
-  return { stop: limit_usd === null || until === null ? null : { whose, limitUsd: limit_usd, until }, told };
+  const { whose, limit_usd, until, applied } = row;
+  return { stop: limit_usd === null || until === null ? null : { whose, limitUsd: limit_usd, until }, applied };
 }
 
 /** Whether llm-gateway has acknowledged who pays for the conversation, whoever that is by now. */
 export async function isSpenderApplied(pool: SqlPool, conversation: string): Promise<boolean> {
-  const { rows } = await pool.query<{ told: boolean }>({
-    name: 'spender-told',
-    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.conversation_spender WHERE conversation_id = $1 AND applied IS NULL) AS told',
+  const { rows } = await pool.query<{ applied: boolean }>({
+    name: 'spender-applied',
+    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.conversation_spender WHERE conversation_id = $1 AND applied IS NULL) AS applied',
     values: [conversation],
   });
-  return rows[0]?.told === true;
+  return rows[0]?.applied === true;
 }
 
 /** Wants llm-gateway to know a pass of the holder of an access, by its SHA-256. False: the access holds no longer. */
@@ -112,10 +112,10 @@ export async function requestChargePass(pool: SqlPool, grantId: string, hash: Bu
 
 /** Whether llm-gateway knows the pass: worker takes the row away then. */
 export async function isPassApplied(pool: SqlPool, hash: Buffer): Promise<boolean> {
-  const { rows } = await pool.query<{ told: boolean }>({
-    name: 'charge-pass-told',
-    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_request WHERE hash = $1) AS told',
+  const { rows } = await pool.query<{ applied: boolean }>({
+    name: 'charge-pass-applied',
+    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.charge_pass_request WHERE hash = $1) AS applied',
     values: [hash],
   });
-  return rows[0]?.told === true;
+  return rows[0]?.applied === true;
 }

@@ -84,15 +84,15 @@ describe('the role slipway_sandbox', () => {
   it('says who pays for a conversation: the holder of an access to its agent-server, and no user that a compromised gateway would choose', async () => {
     const written = async (): Promise<unknown> =>
       (await owner.query('SELECT user_id, applied FROM app.conversation_spender WHERE conversation_id = $1', [conversation])).rows[0];
-    expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, told: true });
+    expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, applied: true });
     expect(await written()).toBeUndefined();
-    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });
+    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, applied: false });
     expect([await written(), await isSpenderApplied(pool, conversation)]).toEqual([{ user_id: 'usr', applied: null }, false]);
     await owner.query(`UPDATE app.conversation_spender SET applied = '["usr","U",null]'`);
-    expect([await spendThrough(pool, 'sbx', true), await isSpenderApplied(pool, conversation)]).toEqual([{ stop: null, told: true }, true]);
+    expect([await spendThrough(pool, 'sbx', true), await isSpenderApplied(pool, conversation)]).toEqual([{ stop: null, applied: true }, true]);
     // Worker has changed the user and was not yet acknowledged: what stands there is another's.
     await owner.query(`UPDATE app.conversation_spender SET applied = '["other","O",null]'`);
-    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });
+    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, applied: false });
     expect(await spendThrough(pool, 'none', true)).toBeNull();
     for (const statement of [
       `UPDATE app.conversation_spender SET user_id = 'victim', applied = NULL`,

@@ -39,7 +39,7 @@ export class Spending {
     if (answer === null) throw ended();
     if (answer.stop !== null) throw new SlipwayError('budget.exhausted', budgetReason(answer.stop));
     if (work === 'beside') return this.pass(grant, signal);
-    if (!answer.told) await this.untilApplied(() => this.options.isApplied(grant.conversation), signal);
+    if (!answer.applied) await this.untilApplied(() => this.options.isApplied(grant.conversation), signal);
     return {};
   }
 

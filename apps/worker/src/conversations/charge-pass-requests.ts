@@ -19,7 +19,7 @@ export class ChargePassRequests {
   /** One that fails is repeated in the next round. Rejects when the database does not answer. */
   async tell(signal: AbortSignal): Promise<void> {
     const requests = await this.read();
-    const told = await Promise.all(
+    const sent = await Promise.all(
       requests.map(async (request) => {
         try {
           await this.gateway.putChargePass(request, signal);
@@ -31,7 +31,7 @@ export class ChargePassRequests {
         }
       }),
     );
-    const done = told.filter((each) => each !== null);
+    const done = sent.filter((each) => each !== null);
     if (done.length > 0) await this.remove(done);
   }
 

@@ -55,7 +55,7 @@ export class ConversationSpendings {
       // The limit may have changed by now, too: checked once more.
       isKnown = await this.acknowledged(orgId, id, spending, text);
     }
-    throw new SlipwayError('service.unavailable', 'Who pays for this conversation changes too often to be told.', { retryAfterSeconds: 1 });
+    throw new SlipwayError('service.unavailable', 'The spender of this conversation changes too often to be acknowledged.', { retryAfterSeconds: 1 });
   }
 
   /** False: the spender has changed. The gateway may have got the two in the wrong order, so it is sent again. */

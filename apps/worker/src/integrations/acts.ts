@@ -75,7 +75,7 @@ export class Acts {
     return (client, allowed) => {
       switch (allowed.act) {
         case 'start':
-          if (begin === null) throw new Error('a conversation is to start that nobody prepared');
+          if (begin === null) throw new Error('a conversation is to start without preparation');
           return this.start(client, stored, allowed, begin, asked);
         case 'message':
           return this.message(client, stored, allowed, null, asked);

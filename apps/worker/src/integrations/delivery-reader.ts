@@ -39,7 +39,7 @@ export class DeliveryReader {
   private async lookAgain(stored: StoredDelivery, provider: Provider, signal: AbortSignal): Promise<Looked> {
     const { orgId, connection, receivedAt } = stored;
     const { rereading } = provider;
-    if (rereading === undefined) throw new Error('a delivery is to be read anew where nobody can be asked');
+    if (rereading === undefined) throw new Error('a delivery is to be reread without a provider to ask');
     const said = await openDelivery(this.envelope, provider, stored);
     let opened: OpenedConnection | null = null;
     try {

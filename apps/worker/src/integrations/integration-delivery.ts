@@ -163,6 +163,6 @@ export class IntegrationDelivery {
 }
 
 function without(decision: Decision): Performed {
-  if (decision.state === 'act') throw new Error('an act that nobody prepared');
+  if (decision.state === 'act') throw new Error('an unprepared act');
   return { decided: { ...decision, conversationId: null }, job: null };
 }

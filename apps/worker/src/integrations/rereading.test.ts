@@ -54,8 +54,8 @@ describe('a delivery whose signature does not cover its body', () => {
   };
   const comment = (id: string, body: string, more: object = {}): object => ({ id, body, author: ANN, updateAuthor: ANN, created: now, updated: now, ...more });
   /** As a body has it; Jira has its own. */
-  const commented = (issue: string, said: object): object => ({ webhookEvent: 'comment_created', ...told(issue), comment: said });
-  const told = (issue: string, fields: object = {}): { issue: object } => ({
+  const commented = (issue: string, said: object): object => ({ webhookEvent: 'comment_created', ...ticketOf(issue), comment: said });
+  const ticketOf = (issue: string, fields: object = {}): { issue: object } => ({
     issue: { id: issue, key: `SHOP-${issue}`, self: `http://jira.test/rest/api/3/issue/${issue}`, fields: { summary: 'Told', labels: [], ...fields } },
   });
   /** Decided as often as a worker does. */
@@ -132,7 +132,7 @@ describe('a delivery whose signature does not cover its body', () => {
     const body = (issue: string): object => ({
       webhookEvent: 'jira:issue_updated',
       user: ANN,
-      ...told(issue, { description: 'Forged' }),
+      ...ticketOf(issue, { description: 'Forged' }),
       changelog: { id: '77', items: [item] },
     });
     const before = (await made()).length;
@@ -148,7 +148,7 @@ describe('a delivery whose signature does not cover its body', () => {
     const body = (issue: string): object => ({
       webhookEvent: 'jira:issue_created',
       user: ANN,
-      ...told(issue, { labels: ['slipway'], description: '@slipway go' }),
+      ...ticketOf(issue, { labels: ['slipway'], description: '@slipway go' }),
     });
     const changed = (item: object): Partial<Ticket> => ({ changes: [{ id: 5, author: EVE, created: now, items: [item] }] });
     const before = (await made()).length;

@@ -44,7 +44,7 @@ export class SandboxReads {
   async inTurn<T>(orgId: string, signal: AbortSignal, work: (slot: ReadSlot) => Promise<T>): Promise<T> {
     const slot = await this.slots.enter(orgId, signal);
     if (typeof slot === 'string')
-      throw new SlipwayError('service.unavailable', 'Too many workspaces are being looked at.', {
+      throw new SlipwayError('service.unavailable', 'Too many workspaces are being read.', {
         internal: `no slot for ${orgId}: ${slot}`,
         retryAfterSeconds: 5,
       });

@@ -90,7 +90,7 @@ export class Publisher {
     const { workingDir: directory, baseCommit } = conversation;
     if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
     if (agent === null || conversation.sandboxStatus !== 'RUNNING')
-      throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
+      throw new SlipwayError('conversation.not-running', 'Its sandbox is paused, and the workspace with it.');
     // What they asked for is in the workspace as it is now.
     const replies = await inOrg(this.pool, row.orgId, (client) => handledReplies(client, row.orgId, row.conversationId));
     const [person, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);

@@ -28,7 +28,7 @@ describe('a conversation that is paused', () => {
     session.workspace = workspace;
   };
   /** As a client of the API reads it. */
-  const told = async (id: string) => {
+  const workspaceStates = async (id: string) => {
     const { startStatus, steps, sandboxStatus, statusState } = await harness.row(id);
     return runtimeState({ state: { ...INITIAL_STATUS, ...statusState }, startStatus, steps, sandboxStatus });
   };
@@ -37,24 +37,24 @@ describe('a conversation that is paused', () => {
 
   it('says that its files are kept when they are', async () => {
     const id = await paused({ state: 'kept' });
-    expect(await told(id)).toMatchObject({ status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.' });
+    expect(await workspaceStates(id)).toMatchObject({ status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.' });
     expect(await harness.jobs(id)).toEqual([]);
   });
 
   it('does not say so while they are on their way, and polls until they are there', async () => {
     const id = await paused({ state: 'saving' });
-    expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is being saved.' });
+    expect(await workspaceStates(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is being saved.' });
     expect(await harness.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
     await harness.rest(id);
-    expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
+    expect(await workspaceStates(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
     expect(await harness.jobs(id)).toEqual([]);
   });
 
   it('says why files are not kept and what to do, in the log and to clients, once for each reason, until they are', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
     await harness.rest(id);
-    expect(await told(id)).toMatchObject({
+    expect(await workspaceStates(id)).toMatchObject({
       code: 'sandbox.workspace-not-kept',
       cause: expect.stringContaining(NO_BUCKET),
       nextStep: expect.stringContaining('Nothing is lost: the sandbox stays'),
@@ -66,14 +66,14 @@ describe('a conversation that is paused', () => {
     expect(await harness.jobs(id)).toEqual(['conversation-pause']);
     say(id, { state: 'kept' });
     await harness.rest(id);
-    expect(await told(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
+    expect(await workspaceStates(id)).toMatchObject({ cause: 'The sandbox is paused; its workspace is kept.' });
   });
 
   it('says that files were lost when the sandbox went without them', async () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
     say(id, { state: 'lost', detail: NO_BUCKET });
     await harness.rest(id);
-    expect(await told(id)).toMatchObject({ code: 'sandbox.workspace-lost', cause: expect.stringContaining(NO_BUCKET) });
+    expect(await workspaceStates(id)).toMatchObject({ code: 'sandbox.workspace-lost', cause: expect.stringContaining(NO_BUCKET) });
     expect(await harness.jobs(id)).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('a conversation that is paused', () => {
     await harness.rest(id);
     expect(await harness.jobs(id)).toEqual(['conversation-start']);
     await harness.start(id);
-    expect(await told(id)).toMatchObject({ status: 'READY' });
+    expect(await workspaceStates(id)).toMatchObject({ status: 'READY' });
     expect((await harness.row(id)).statusState.workspace).toBeNull();
   });
 });

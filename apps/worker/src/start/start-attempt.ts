@@ -101,7 +101,7 @@ export class StartAttempt {
     const columns = { ...this.columns, ...given };
     const steps = [...pending, ...more];
     await this.held.write((row) => {
-      if (row.desired !== 'run') throw new NoLongerWanted('the conversation shall rest');
+      if (row.desired !== 'run') throw new NoLongerWanted('the conversation is to be paused');
       const before: Checkpoint = row.attempt === this.number ? row.checkpoint : {};
       const change: Checkpoint = columns.checkpoint ?? {};
       const done = change.done ?? [...(before.done ?? []), ...pending.map((step) => step.status)];

@@ -213,7 +213,7 @@ export class StartSaga {
       looking = true;
       readConversation(this.pool, held.orgId, held.id)
         .then((row) => {
-          if (row === null || row.desired !== 'run') unwanted.abort(new NoLongerWanted('the conversation shall rest'));
+          if (row === null || row.desired !== 'run') unwanted.abort(new NoLongerWanted('the conversation is to be paused'));
           else return attempt.reportSilence();
         })
         // A database that is away stops the step itself at its next write.

@@ -198,8 +198,8 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
     plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
   const secrets = variables.map(({ name, description }) => `- ${name}${description === '' ? '' : `: ${description}`}`);
   // What has a heading of its own is a skill that agent-server reads: its triggers decide when the agent gets it.
-  const told = report.files.filter(({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text));
-  const files = told.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
+  const instructions = report.files.filter(({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text));
+  const files = instructions.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
   return [
     where,
     ...(secrets.length === 0
@@ -218,7 +218,7 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
  */
 export function lossNotice(plan: WorkspacePlan): string {
   const now =
-    plan.repository === null ? `${plan.directory} is an empty git repository again` : `${plan.repository} was cloned anew into ${plan.directory}, and set up`;
+    plan.repository === null ? `${plan.directory} is an empty git repository again` : `${plan.repository} was cloned again into ${plan.directory}, and set up`;
   return `The sandbox of this conversation was lost, and with it all work that was not pushed: files, commits, programs that ran. ${now}. Look at what is there before you go on, and do again what is missing.`;
 }
 

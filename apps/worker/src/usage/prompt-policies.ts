@@ -15,7 +15,7 @@ const SEND_MS = 600_000;
 export class PromptPolicySync {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private sentAt = Number.NEGATIVE_INFINITY;
-  private told = '';
+  private lastSent = '';
 
   constructor(
     private readonly pool: SqlPool,
@@ -28,9 +28,9 @@ export class PromptPolicySync {
     const policies = await this.read();
     this.lookedAt = now;
     const found = JSON.stringify(policies);
-    if (found === this.told && now - this.sentAt < SEND_MS) return;
+    if (found === this.lastSent && now - this.sentAt < SEND_MS) return;
     await this.gateway.replacePromptPolicies(policies, signal);
-    this.told = found;
+    this.lastSent = found;
     this.sentAt = now;
   }
 

@@ -29,10 +29,10 @@ export function condensationAsked(events: readonly ConversationEvent[]): boolean
 }
 
 /** The message that informs the model of a change of the tool servers; empty for any other event. */
-export function toldOf(event: ConversationEvent): string {
+export function noticeOf(event: ConversationEvent): string {
   if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'mcp_servers') return '';
-  const told = (event.value as { told?: unknown } | null)?.told;
-  return typeof told === 'string' ? told : '';
+  const text = (event.value as { told?: unknown } | null)?.told;
+  return typeof text === 'string' ? text : '';
 }
 
 /** The events of which the model sees something. */
@@ -46,7 +46,7 @@ export function isSeenByModel(event: ConversationEvent): boolean {
     case 'AgentErrorEvent':
       return true;
     case 'ConversationStateUpdateEvent':
-      return toldOf(event) !== '';
+      return noticeOf(event) !== '';
     default:
       return false;
   }

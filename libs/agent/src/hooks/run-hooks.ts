@@ -48,8 +48,8 @@ export async function runHooks(ports: AgentPorts, settings: RunSettings, moment:
   const context: string[] = [];
   if (port === null) return { blocked: null, context: '' };
   const resultOf = (hook: HookDefinition): Promise<HookResult> => {
-    if (hook.type === 'prompt') return askModel(ports, hook, told(port, moment), signal);
-    if (hook.type === 'agent') return port.judge(hook, told(port, moment), { ports, settings, signal, actionId: moment.actionId ?? '' });
+    if (hook.type === 'prompt') return askModel(ports, hook, inputOf(port, moment), signal);
+    if (hook.type === 'agent') return port.judge(hook, inputOf(port, moment), { ports, settings, signal, actionId: moment.actionId ?? '' });
     return attempt(port, hook, moment, signal);
   };
   const matching = (port.config[hookKey(moment.type)] as HookMatcher[]).filter(({ matcher }) => matches(matcher, moment.tools));
@@ -72,7 +72,7 @@ function nameOf({ type, command, prompt, system_prompt: system }: HookDefinition
   return (type === 'prompt' || type === 'agent') && instruction !== '' ? `${type}: ${cutMiddle(instruction, MAX_NAME)}` : null;
 }
 
-function told(port: HookPort, { type, tools, input }: HookMoment): object {
+function inputOf(port: HookPort, { type, tools, input }: HookMoment): object {
   const [tool] = tools ?? [];
   return {
     // As OpenHands names it, and as Claude Code does.
@@ -88,7 +88,7 @@ function told(port: HookPort, { type, tools, input }: HookMoment): object {
 
 async function attempt(port: HookPort, { command, timeout: timeoutS }: HookDefinition, moment: HookMoment, signal: AbortSignal): Promise<HookResult> {
   try {
-    const { exitCode, timedOut, stdout, stderr } = await port.run(command, told(port, moment), timeoutS, signal);
+    const { exitCode, timedOut, stdout, stderr } = await port.run(command, inputOf(port, moment), timeoutS, signal);
     return { exitCode, stdout, stderr, error: timedOut ? `The hook did not end within ${timeoutS} s and was killed.` : null };
   } catch (error) {
     signal.throwIfAborted();

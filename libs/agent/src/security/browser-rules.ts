@@ -33,11 +33,11 @@ export function browserRisksOf(action: AgentAction): BrowserRisks {
       return ofAddress(action.url.slice(0, MAX_LENGTH));
     case 'BrowserTypeAction':
       return {
-        high: SECRET.test(action.text.slice(0, MAX_LENGTH)) ? ['It types what looks like a secret into a page.'] : [],
+        high: SECRET.test(action.text.slice(0, MAX_LENGTH)) ? ['It types what resembles a secret into a page.'] : [],
         medium: NAMED_SECRET.test(action.text) ? ['It types a secret into a page, by name; only the site of that secret takes it.'] : [],
       };
     case 'BrowserGetStorageAction':
-      return { ...NONE, medium: ['It reads the cookies of the browser, which are proofs of who is signed in.'] };
+      return { ...NONE, medium: ['It reads the cookies of the browser, which are credentials of signed-in users.'] };
     case 'BrowserSetStorageAction':
       return { ...NONE, medium: ['It changes what the browser is signed in as.'] };
     default:
@@ -58,7 +58,7 @@ function ofAddress(wanted: string): BrowserRisks {
     [INTERNAL.test(plainHost(url.hostname)), 'It opens a page of an internal network.'],
   ];
   return {
-    high: SECRET.test(decoded(`${url.pathname}${carried}`)) ? ['The address carries what looks like a secret.'] : [],
+    high: SECRET.test(decoded(`${url.pathname}${carried}`)) ? ['The address carries what resembles a secret.'] : [],
     medium: rules.flatMap(([holds, says]) => (holds ? [says] : [])),
   };
 }

@@ -63,7 +63,7 @@ function bringing(
   if (brought.length === 0) return {};
   return {
     activated_skills: brought.map(({ skill }) => skill.name),
-    extended_content: brought.map(({ skill, trigger }) => ({ type: 'text', text: told(skill, why(trigger)) })),
+    extended_content: brought.map(({ skill, trigger }) => ({ type: 'text', text: skillText(skill, why(trigger)) })),
   };
 }
 
@@ -83,7 +83,7 @@ function isIn(text: string, trigger: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text.toLowerCase());
 }
 
-function told(skill: Skill, why: string): string {
+function skillText(skill: Skill, why: string): string {
   const where = skill.source === null ? '' : ` It is in ${skill.source}.`;
   return `<EXTRA_INFO>\nThis is the skill "${skill.name}", here because ${why}.${where} Use it if it fits what was asked.\n\n${skill.content}\n</EXTRA_INFO>`;
 }

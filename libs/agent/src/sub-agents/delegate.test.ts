@@ -199,12 +199,12 @@ describe('sub-agents with names', () => {
       },
     };
     expect(await runAgent(late, SETTINGS, stop)).toBe('finished');
-    const told = requests()
+    const prompts = requests()
       .filter(ofSub)
       .map((request) => JSON.stringify(request.body.messages));
-    expect(told.some((messages) => messages.includes('The browser is in use by another sub-agent'))).toBe(true);
+    expect(prompts.some((messages) => messages.includes('The browser is in use by another sub-agent'))).toBe(true);
     expect(text(2)).toContain('Agent b: seen');
-    expect(told.at(-1)).toContain('a page');
+    expect(prompts.at(-1)).toContain('a page');
   });
 
   const WRONG: ReadonlyArray<readonly [string, object, string]> = [

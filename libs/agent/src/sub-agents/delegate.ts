@@ -53,17 +53,17 @@ function namedBy(actionId: string, { ids, agent_types }: DelegateAction): Named[
 /** Gives sub-agents names; each begins to exist with its first task. What cannot be done is an observation that says why. */
 export function spawn(action: DelegateAction, kinds: Kinds, { events, event }: OwnToolContext): Observation {
   const wanted = namedBy(event.id, action);
-  if (wanted.length === 0) return answer('spawn', 'Nobody was spawned: `ids` must name at least one sub-agent.', true);
+  if (wanted.length === 0) return answer('spawn', 'No sub-agent was spawned: `ids` must name at least one sub-agent.', true);
   if ((action.agent_types?.length ?? 0) > (action.ids?.length ?? 0))
-    return answer('spawn', `Nobody was spawned: there are ${action.agent_types?.length} agent_types for ${action.ids?.length} ids.`, true);
+    return answer('spawn', `No sub-agent was spawned: there are ${action.agent_types?.length} agent_types for ${action.ids?.length} ids.`, true);
   const strange = wanted.filter(({ subagent }) => !kinds.has(subagent)).map(({ subagent }) => JSON.stringify(subagent));
   if (strange.length > 0)
-    return answer('spawn', `Nobody was spawned: there is no kind of agent ${strange.join(', ')}. The kinds are: ${[...kinds.keys()].join(', ')}.`, true);
+    return answer('spawn', `No sub-agent was spawned: there is no kind of agent ${strange.join(', ')}. The kinds are: ${[...kinds.keys()].join(', ')}.`, true);
   const known = namedIn(events);
   const all = new Set([...known.keys(), ...wanted.map(({ id }) => id)]);
   if (all.size > MAX_NAMED_SUB_AGENTS) {
-    const there = known.size === 0 ? '' : ` There are already: ${[...known.keys()].join(', ')}. Give them more tasks, or spawn one of them anew.`;
-    return answer('spawn', `Nobody was spawned: a conversation has at most ${MAX_NAMED_SUB_AGENTS} named sub-agents.${there}`, true);
+    const there = known.size === 0 ? '' : ` There are already: ${[...known.keys()].join(', ')}. Give them more tasks, or spawn one of them again.`;
+    return answer('spawn', `No sub-agent was spawned: a conversation has at most ${MAX_NAMED_SUB_AGENTS} named sub-agents.${there}`, true);
   }
   const again = wanted.filter(({ id }) => known.has(id)).map(({ id }) => id);
   const anew =
@@ -84,7 +84,7 @@ export async function delegate(action: DelegateAction, kinds: Kinds, context: Ow
   const known = namedIn(context.events);
   const missing = tasks.filter(([id]) => !known.has(id)).map(([id]) => id);
   if (missing.length > 0) {
-    const there = known.size === 0 ? 'Nobody has been spawned yet.' : `There are: ${[...known.keys()].join(', ')}.`;
+    const there = known.size === 0 ? 'No sub-agent has been spawned yet.' : `There are: ${[...known.keys()].join(', ')}.`;
     return answer('delegate', `Nothing was done: there is no sub-agent ${missing.join(', ')}. ${there} Use the command spawn first.`, true);
   }
   const beside = toolsBesideOthers(context.ports.tools);
@@ -116,7 +116,7 @@ export async function delegate(action: DelegateAction, kinds: Kinds, context: Ow
 
 async function work(agent: Named, prompt: string, kinds: Kinds, context: OwnToolContext): Promise<Ended> {
   const kind = kinds.get(agent.subagent);
-  if (kind === undefined) return { ...agent, status: 'error', text: `There is no kind of agent "${agent.subagent}" any more. Spawn it anew.` };
+  if (kind === undefined) return { ...agent, status: 'error', text: `There is no kind of agent "${agent.subagent}" any more. Spawn it again.` };
   const assignment = { taskId: agent.taskId, prompt, usageId: `delegate:${agent.id}`, tools: context.ports.tools };
   const { outcome, said, why } = await runSubAgent(assignment, kind, context);
   if (outcome === 'finished') return { ...agent, status: 'completed', text: said === '' ? 'It finished without a word.' : said };

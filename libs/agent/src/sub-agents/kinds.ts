@@ -38,7 +38,7 @@ const OURS: readonly SubAgentKind[] = [
     name: 'explore',
     description: 'Finds something out by searching, listing and reading, without changing anything. Several may work at once.',
     tools: READING_TOOLS,
-    prompt: 'You only look and search; you change nothing.',
+    prompt: 'You only read and search; you change nothing.',
     alone: false,
     maxIterations: MAX_ITERATIONS,
     readOnly: true,

@@ -12,7 +12,7 @@ import { SubAgentLog } from './sub-agent-log.js';
 
 /** How often a sub-agent may go on after a request that needs a user. */
 const MAX_REFUSALS = 10;
-const NOT_ALLOWED = 'This needs a word from a person, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
+const NOT_ALLOWED = 'This needs confirmation by a user, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
 const INTRODUCTION = `You are a sub-agent: another agent gave you one task, and reads nothing of your work but your last message. End with finish, and report in it what was asked for:
 findings with exact names and places, what you changed, what you could not do. You cannot ask back.`;
 

@@ -68,7 +68,7 @@ describe('a sub-agent', () => {
     const deltas: StreamingDelta[] = [];
     const tools: typeof ports.tools = {
       execute: async (_action, { watch }) => {
-        watch?.told('1\n2\n');
+        watch?.output('1\n2\n');
         return terminalObservation('1 2 3');
       },
     };

@@ -43,8 +43,8 @@ async function edit(action: FileEditAction, context: OwnToolContext): Promise<Fi
   if (last - start > MAX_EDITED_LINES) throw tooLong();
   const seen = await editor(context, { command: 'view', path, view_range: [start, last] });
   if (seen.is_error && seen['error_code'] === 'file.not-found')
-    return told(action, await editor(context, { command: 'create', path, file_text: content }), null, content);
-  if (seen.is_error) return told(action, seen, null, null);
+    return observationOf(action, await editor(context, { command: 'create', path, file_text: content }), null, content);
+  if (seen.is_error) return observationOf(action, seen, null, null);
   const lines = linesOf(textOfContent(seen.content));
   if (lines === undefined) throw tooLong();
   if (lines.length > MAX_EDITED_LINES) throw tooLong();
@@ -56,7 +56,7 @@ async function edit(action: FileEditAction, context: OwnToolContext): Promise<Fi
   const merged = await mergedBy(context, windows ? part.replaceAll('\r', '') : part, content);
   const next = windows ? merged.replaceAll('\n', '\r\n') + (merged.endsWith('\r') ? '' : '\r') : merged;
   if (next === part) return { ...base(action), content: [{ type: 'text', text: `The draft changes nothing of ${path}.` }], is_error: true };
-  return told(action, await editor(context, { command: 'str_replace', path, old_str: part, new_str: next }), part, next);
+  return observationOf(action, await editor(context, { command: 'str_replace', path, old_str: part, new_str: next }), part, next);
 }
 
 async function mergedBy({ ports, settings, signal }: OwnToolContext, part: string, draft: string): Promise<string> {
@@ -91,7 +91,7 @@ function linesOf(numbered: string): string[] | undefined {
   return read.every((line) => line !== undefined) ? (read as string[]) : undefined;
 }
 
-function told(action: FileEditAction, answer: EditorAnswer, before: string | null, after: string | null): FileEditObservation {
+function observationOf(action: FileEditAction, answer: EditorAnswer, before: string | null, after: string | null): FileEditObservation {
   const changed = answer.is_error ? {} : { old_content: before, new_content: after };
   const code = answer['error_code'];
   return {

@@ -8,7 +8,7 @@ export const IPYTHON: Tool = {
     'execute_ipython_cell',
     [
       'Runs a cell of Python in a Jupyter kernel that keeps its variables from cell to cell. Pictures (matplotlib) and tables are shown.',
-      '`!command` and magics work. The kernel’s variables are not the shell’s. There is nobody to answer `input()`.',
+      '`!command` and magics work. The kernel’s variables are not the shell’s. `input()` gets no answer.',
     ].join('\n'),
     {
       code: { type: 'string' },

@@ -68,12 +68,12 @@ describe('a tool of an MCP server', () => {
 describe('what the model reads about servers', () => {
   const event = (body: object, n: number): ConversationEvent =>
     ({ id: `00000000-0000-4000-8000-00000000000${n}`, timestamp: '2026-01-01T00:00:00.000Z', source: 'agent', ...body }) as ConversationEvent;
-  const told = (text: string) => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers', value: { servers: [], told: text } });
+  const notice = (text: string) => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers', value: { servers: [], told: text } });
 
   it('stands where it was said, and never between a call and its answer', () => {
     const log = [
       event({ kind: 'SystemPromptEvent', system_prompt: { type: 'text', text: 'You are.' }, tools: [] }, 1),
-      event(told('One is missing.'), 2),
+      event(notice('One is missing.'), 2),
       event(
         {
           kind: 'ActionEvent',
@@ -87,7 +87,7 @@ describe('what the model reads about servers', () => {
         },
         3,
       ),
-      event(told('It is back.'), 4),
+      event(notice('It is back.'), 4),
       event(
         {
           kind: 'ObservationEvent',
@@ -98,7 +98,7 @@ describe('what the model reads about servers', () => {
         },
         5,
       ),
-      event(told(''), 6),
+      event(notice(''), 6),
     ];
     expect(messagesOf(log).map(({ role, content }) => [role, content])).toEqual([
       ['system', 'You are.'],

@@ -9,12 +9,12 @@ export async function showTools(ports: AgentPorts): Promise<void> {
   const { toolbox, listTools } = ports;
   const { tools, shown } = toolbox;
   if (listTools === undefined || shown === tools) return;
-  const told = ports.log.events.findLast((event) => event.kind === 'SystemPromptEvent');
-  if (told?.kind !== 'SystemPromptEvent') return;
+  const prompt = ports.log.events.findLast((event) => event.kind === 'SystemPromptEvent');
+  if (prompt?.kind !== 'SystemPromptEvent') return;
   const listed = listTools(tools);
   // What the log has of them was masked and may have been cut: a restarted process compares names.
-  const same = shown === undefined ? namesOf(told.tools) === namesOf(listed) : JSON.stringify(listTools(shown)) === JSON.stringify(listed);
-  if (!same) await ports.log.append([stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: told.system_prompt, tools: [...listed] })]);
+  const same = shown === undefined ? namesOf(prompt.tools) === namesOf(listed) : JSON.stringify(listTools(shown)) === JSON.stringify(listed);
+  if (!same) await ports.log.append([stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: prompt.system_prompt, tools: [...listed] })]);
   toolbox.shown = tools;
 }
 

@@ -121,14 +121,14 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       expect(await issuer.refresh(stays.tokens)).not.toBe('refused');
 
       const logoutToken = await until('the issuer tells of it', () => app.logoutTokens[heard]);
-      const told = await issuer.verifyLogoutToken(logoutToken);
-      expect(told).toMatchObject({
+      const token = await issuer.verifyLogoutToken(logoutToken);
+      expect(token).toMatchObject({
         issuer: under.issuerUrl,
         issuerSession: identity.issuerSession,
         tokenId: expect.stringMatching(/./),
         expiresAt: expect.any(Date),
       });
-      if (told !== 'refused' && told.subject !== null) expect(told.subject).toBe(identity.subject);
+      if (token !== 'refused' && token.subject !== null) expect(token.subject).toBe(identity.subject);
       const [header = '', payload = '', signature = ''] = logoutToken.split('.');
       const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
       const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -47,7 +47,7 @@ export function openApi(): OpenApi {
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `slp_…`. It can do what its scopes say and its owner may.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'keycloak_auth', description: 'The session of a signed-in person.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'keycloak_auth', description: 'The session of a signed-in user.' },
       },
       responses: problemResponses(all),
       schemas: components,

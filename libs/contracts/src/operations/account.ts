@@ -23,7 +23,7 @@ export const accountOperations = {
     id: 'me.verify-email',
     method: 'POST',
     path: `${ME}/verify-email`,
-    summary: 'Where the browser goes to be sent a message that proves the e-mail address',
+    summary: 'Where the browser goes to verify the e-mail address',
     permission: null,
     beforeGates: true,
     status: 200,

@@ -10,7 +10,7 @@ export const apiKeyOperations = {
     id: 'api-keys.list',
     method: 'GET',
     path: KEYS,
-    summary: 'API keys, newest first: the caller’s own, or with `?all=true` everybody’s',
+    summary: 'API keys, newest first: the caller’s own, or with `?all=true` those of all users',
     permission: 'api-key:read',
     status: 200,
     query: ListApiKeysQuery,

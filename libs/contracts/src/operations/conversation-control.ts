@@ -35,7 +35,7 @@ export const conversationControlOperations = {
     id: 'conversations.condense',
     method: 'POST',
     path: `${CONVERSATION}/condense`,
-    summary: 'Summarize earlier steps for the agent now: at rest when this answers, at work before its next step',
+    summary: 'Summarize earlier steps for the agent: an idle one when this answers, a running one before its next step',
     permission: 'conversation:write',
     status: 200,
     response: Conversation,

@@ -60,7 +60,7 @@ export const invitationOperations = {
     id: 'invitations.read',
     method: 'GET',
     path: TOKEN,
-    summary: 'What a link invites to; for a signed-in person or none',
+    summary: 'What a link invites to; with or without a signed-in user',
     permission: null,
     anonymous: true,
     status: 200,

@@ -23,7 +23,7 @@ export const openHandsSandboxOperations = {
     id: 'sandboxes.start',
     method: 'POST',
     path: SANDBOXES,
-    summary: 'As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation that nobody has written to',
+    summary: 'As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation without messages',
     permission: 'conversation:create',
     limit: 'starts',
     status: 200,
@@ -84,7 +84,7 @@ export const openHandsSandboxOperations = {
     method: 'DELETE',
     path: SANDBOX,
     summary:
-      'As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that somebody else started',
+      'As OpenHands: releases the sandbox at once and ends all access; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that another user started',
     permission: 'conversation:write',
     status: 200,
     query: DeleteSandboxQuery,

@@ -79,7 +79,7 @@ export class PostgresSession {
 
   private async run(): Promise<void> {
     const { signal } = this.closing;
-    let told = false;
+    let reported = false;
     for (let pauseMs = RETRY_MIN_MS; !signal.aborted; ) {
       const connection = new Connection(this.options);
       this.latest = connection;
@@ -87,7 +87,7 @@ export class PostgresSession {
         await connection.open(signal);
         this.live = connection;
         this.waiting.resolve(connection);
-        told = false;
+        reported = false;
         pauseMs = RETRY_MIN_MS;
         this.options.onOpen?.(connection);
         await connection.untilLost();
@@ -101,8 +101,8 @@ export class PostgresSession {
         if (signal.aborted) this.waiting.reject(signal.reason);
       }
       if (signal.aborted) return;
-      if (!told) this.options.onLost(connection.lost.reason as Error);
-      told = true;
+      if (!reported) this.options.onLost(connection.lost.reason as Error);
+      reported = true;
       await pause(pauseMs * (0.5 + (this.options.random ?? Math.random)() / 2), signal);
       pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
     }

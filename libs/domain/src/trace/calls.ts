@@ -18,9 +18,9 @@ export function addCalls(conversationId: string, turns: readonly TurnCopy[], cal
     for (const turn of turns) for (const entry of turn.logged) place(turn, chatOfLog(conversationId, entry), purposeOf(entry.call.usage));
     return traceIds;
   }
-  const told = new LoggedCalls(turns);
+  const logged = new LoggedCalls(turns);
   for (const call of [...calls].sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.id < b.id ? -1 : 1))) {
-    const match = told.take(call);
+    const match = logged.take(call);
     const turn = match?.turn ?? turnAt(turns, Date.parse(call.at));
     if (turn === undefined) continue;
     if (call.purpose === 'agent' && !traceIds.has(turn)) traceIds.set(turn, call.traceId);
@@ -96,14 +96,14 @@ function covers(draft: Draft, at: number): boolean {
  * @param told the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway, though
  * it was answered.
  */
-function chatOfLedger(conversationId: string, call: TraceCall, told: LoggedEntry | null): Draft {
+function chatOfLedger(conversationId: string, call: TraceCall, logged: LoggedEntry | null): Draft {
   const start = Date.parse(call.at);
-  const failure = call.status === 'ok' || told !== null ? null : (call.errorCode ?? `model.${call.status}`);
+  const failure = call.status === 'ok' || logged !== null ? null : (call.errorCode ?? `model.${call.status}`);
   return {
     id: spanId(conversationId, call.id, 'chat'),
     kind: 'chat',
     name: spanName('chat', call.model),
-    seq: told?.seq ?? null,
+    seq: logged?.seq ?? null,
     start,
     end: start + Math.round(call.latencyMs),
     status: failure === null ? 'ok' : 'error',

@@ -85,7 +85,7 @@ export class ProviderClient {
     }
     const read = text === null ? undefined : answer.safeParse(jsonOf(text));
     if (read?.success !== true) {
-      const why = read === undefined ? 'is too long' : `lacks ${read.error.issues[0]?.path.join('.') ?? 'everything'}`;
+      const why = read === undefined ? 'is too long' : `misses ${read.error.issues[0]?.path.join('.') ?? 'everything'}`;
       throw new ProviderRefusal(`${what}: the answer ${why}`, { kind: 'unreadable', status, retryAt: null, outcomeUnknown: writes });
     }
     return { body: read.data, headers: response.headers };

@@ -113,7 +113,7 @@ export class OAuthSource implements CredentialSource {
       if (isFinal(error)) {
         // Another may have stored a pair that this one's call came too late for: then that is the connection's.
         const newly = await inOrg(pool, orgId, (client) => refuseRenewal(client, orgId, connection.id, id, clock.now(), RENEWAL_REFUSED));
-        if (newly) say({ ...place, ...toldOf(error) }, 'renewal of an authorization refused, connection needs attention');
+        if (newly) say({ ...place, ...failureOf(error) }, 'renewal of an authorization refused, connection needs attention');
         const now = await this.presentOther(orgId, connection, id);
         if (now !== null) return now;
         throw refusal('credential', RENEWAL_REFUSED, null);
@@ -123,7 +123,7 @@ export class OAuthSource implements CredentialSource {
       const asked = error instanceof ProviderRefusal ? (error.retryAt?.getTime() ?? 0) : 0;
       const at = new Date(Math.max(clock.now().getTime() + wait, Math.min(asked, clock.now().getTime() + MAX_RETRY_MS)));
       await inOrg(pool, orgId, (client) => postponeRenewal(client, orgId, id, at, problem));
-      say({ ...place, ...toldOf(error) }, 'failed to renew an authorization, will retry');
+      say({ ...place, ...failureOf(error) }, 'failed to renew an authorization, will retry');
       const present = asItIs();
       if (present !== null) return present;
       throw refusal(error instanceof ProviderRefusal && error.kind === 'limited' ? 'limited' : 'unavailable', problem, at);
@@ -191,5 +191,5 @@ function refusal(kind: RefusalKind, message: string, retryAt: Date | null): Prov
 }
 
 /** For logs: without what the provider wrote, in which there may be what it was sent. */
-const toldOf = (error: unknown): object =>
+const failureOf = (error: unknown): object =>
   error instanceof ProviderRefusal ? { kind: error.kind, status: error.status } : { kind: error instanceof Error ? error.name : 'unknown', status: null };

@@ -14,14 +14,14 @@ export function connectRedis(url: string, logger: Logger): Redis {
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), RECONNECT_CAP_MS),
   });
   // One line an outage: it is tried many times a minute.
-  let told = false;
+  let reported = false;
   redis.on('ready', () => {
-    if (told) logger.info('Redis answers again');
-    told = false;
+    if (reported) logger.info('Redis answers again');
+    reported = false;
   });
   redis.on('error', (error: Error) => {
-    if (!told) logger.warn({ reason: error.message }, 'Redis does not answer, will retry');
-    told = true;
+    if (!reported) logger.warn({ reason: error.message }, 'Redis does not answer, will retry');
+    reported = true;
   });
   return redis;
 }

@@ -99,7 +99,7 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       expect(missed).toBe(0);
       await scenario.cutConnections();
       await connected();
-      await until('it is told', () => missed > 0);
+      await until('the miss is reported', () => missed > 0);
       leave();
     });
 

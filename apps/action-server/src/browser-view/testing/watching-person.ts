@@ -66,7 +66,7 @@ export class WatchingPerson {
   }
 
   notice(words: string): Promise<string> {
-    return until(`to be told: ${words}`, () => this.notices.find((text) => text.includes(words)), PATIENCE_MS);
+    return until(`the notice: ${words}`, () => this.notices.find((text) => text.includes(words)), PATIENCE_MS);
   }
 
   sayWhatItSaw(): void {

@@ -120,7 +120,7 @@ export class AppInstallationService {
     const opened = await this.apps.open(orgId, connectionId);
     if (opened === null) throw unsupported();
     const done = await this.asking(opened, () => this.apps.refresh(orgId, connectionId));
-    if (!done) throw new SlipwayError('integration.not-installed', 'Nobody has installed the app yet, or it was uninstalled.');
+    if (!done) throw new SlipwayError('integration.not-installed', 'The app is not installed yet, or was uninstalled.');
   }
 
   private async begun(

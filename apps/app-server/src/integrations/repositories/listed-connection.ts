@@ -30,7 +30,7 @@ export function whyUnreached({ row, provider, why }: UnreachedHost): string {
     case 'no-token':
       return `The connection ${row.name} has no access token. An admin enters one.`;
     case 'no-oauth-client':
-      return `Nobody can link an account at ${row.host} yet. An admin enters an OAuth client for ${row.name}.`;
+      return `Accounts at ${row.host} cannot be linked yet. An admin enters an OAuth client for ${row.name}.`;
     case 'link-needed':
       return `Link your account at ${row.host} to see your repositories.`;
   }

@@ -173,5 +173,5 @@ function toRepository({ row, provider, baseUrl }: ReachedHost, repository: Repos
 const placeOf = ({ row }: ReachedHost, { fullName }: RepositoryListing): string => `${fullName.toLowerCase()} ${row.id}`;
 
 function tooMany({ row }: ReachedHost | UnreachedHost, names: Names | undefined): string | undefined {
-  return names?.complete === false ? `${row.host} has more repositories than are looked through. Write owner/name in full.` : undefined;
+  return names?.complete === false ? `${row.host} has more repositories than are searched. Write owner/name in full.` : undefined;
 }

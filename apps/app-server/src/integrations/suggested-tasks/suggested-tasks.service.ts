@@ -59,7 +59,7 @@ export class SuggestedTasksService {
     try {
       const { login, externalUserId } = reached.identity;
       const { items, more } = await this.held.get(JSON.stringify([reached.key, login, externalUserId]), () => within(this.ask(reached), WAIT_MS));
-      const note = more ? `Not all of ${reached.row.host} was looked at.` : undefined;
+      const note = more ? `Not all of ${reached.row.host} was searched.` : undefined;
       return { tasks: items.map((work) => toTask(reached, work)), connection: listedConnection(reached, { note }) };
     } catch (error) {
       const problem = this.calls.problem(error, reached.row.host);

@@ -211,7 +211,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
   });
 
   it('over a socket a foreign conversation is as one that does not exist, and its events reach no one', async () => {
-    const told: string[] = [];
+    const frames: string[] = [];
     const sockets: Socket[] = [];
     const connect = async (caller: Caller): Promise<Socket> => {
       const { authorization, ...headers } = caller.headers;
@@ -223,7 +223,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
         ...(authorization === undefined ? {} : { auth: { token: authorization.replace('Bearer ', '') } }),
       });
       sockets.push(socket);
-      socket.onAny((_event, frame: unknown) => told.push(JSON.stringify(frame)));
+      socket.onAny((_event, frame: unknown) => frames.push(JSON.stringify(frame)));
       await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('connect_error', reject));
       return socket;
     };
@@ -243,8 +243,8 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
         expect([caller.name, answers.map((each) => (each.ok ? 'ok' : each.code))]).toEqual([caller.name, Array(4).fill('resource.not-found')]);
         expect([caller.name, (await ask(mine.id, own['conversation'] ?? '')).ok]).toEqual([caller.name, caller.may('conversation:read')]);
       }
-      expect(told.filter((frame) => frame.includes(canaryOf(theirs)))).toEqual([]);
-      expect(told.some((frame) => frame.includes(canaryOf(mine)))).toBe(true);
+      expect(frames.filter((frame) => frame.includes(canaryOf(theirs)))).toEqual([]);
+      expect(frames.some((frame) => frame.includes(canaryOf(mine)))).toBe(true);
     } finally {
       for (const socket of sockets) socket.close();
     }

@@ -60,9 +60,9 @@ export async function startVendorServer(kind: VendorKind): Promise<VendorServer>
     }
     const body = JSON.parse(raw.toString('utf8')) as Record<string, unknown>;
     requests.push({ path, headers: request.headers, body });
-    const told = answers.shift();
-    if (told !== undefined) {
-      response.writeHead(told.status, told.headers).end(told.body);
+    const recorded = answers.shift();
+    if (recorded !== undefined) {
+      response.writeHead(recorded.status, recorded.headers).end(recorded.body);
       return;
     }
     const streamed = kind === 'azure' ? body['stream'] === true : path === PATHS[kind][1];
@@ -84,7 +84,7 @@ export async function startVendorServer(kind: VendorKind): Promise<VendorServer>
   return {
     url: kind === 'gemini' ? `${origin}/v1beta` : origin,
     requests,
-    next: (told) => answers.push(told),
+    next: (recorded) => answers.push(recorded),
     close: () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

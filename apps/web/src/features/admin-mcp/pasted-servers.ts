@@ -150,7 +150,7 @@ function authOf(server: string, auth: unknown, notes: Notes): Record<string, Mcp
     case 'header':
       return Object.assign({}, ...Object.entries(isObject(fields['headers']) ? fields['headers'] : {}).map(([name, value]) => of(name, value)));
     case 'oauth2':
-      notes.problems.push('It wants a person to sign in with a browser (OAuth), which a sandbox cannot do. Make a token for it and send that in a header.');
+      notes.problems.push('It needs a user who signs in with a browser (OAuth), which a sandbox cannot do. Make a token for it and send that in a header.');
       return {};
     default:
       notes.problems.push('Its auth is of a kind that is not known here: send what it needs in a header.');

@@ -5,7 +5,7 @@ import type { Row } from '../conversation/timeline-row.ts';
 import { reasonOf, unexplainedEnd } from './runtime-words.ts';
 
 const GO_ON = 'Send a message, or resume it, to go on.';
-const stopped: RuntimeState = { status: 'STOPPED', cause: 'A person stopped it.', nextStep: GO_ON };
+const stopped: RuntimeState = { status: 'STOPPED', cause: 'A user stopped it.', nextStep: GO_ON };
 const lost: RuntimeState = { status: 'ERROR_RUNTIME_DISCONNECTED', code: 'sandbox.unreachable', cause: 'The sandbox is gone.', nextStep: 'Try again.' };
 const error = (code: string): Row => ({ kind: 'error', key: code, seq: 1, code, detail: '' });
 const said: Row = { kind: 'thought', key: 't', seq: 2, text: '' };
@@ -28,7 +28,7 @@ describe('why a conversation does not go on', () => {
   it('is said at the end of the timeline where nothing above says it', () => {
     expect(unexplainedEnd(lost, 'finished', [said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
     expect(unexplainedEnd(lost, 'finished', [error('model.auth'), said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
-    expect(unexplainedEnd(stopped, 'stopped', [said])).toEqual({ cause: 'A person stopped it.', nextStep: GO_ON });
+    expect(unexplainedEnd(stopped, 'stopped', [said])).toEqual({ cause: 'A user stopped it.', nextStep: GO_ON });
   });
 
   it('is not said again below a row or a card that says it', () => {

@@ -45,12 +45,12 @@ export class CredentialRevocation {
       await revoke({ baseUrl: baseUrlOf(row), app: { clientId, clientSecret }, tokens: { accessToken, refreshToken } }, this.connect);
       return null;
     } catch (error) {
-      const told = error instanceof ProviderRefusal ? { kind: error.kind, status: error.status } : { kind: error instanceof Error ? error.name : 'unknown' };
+      const failure = error instanceof ProviderRefusal ? { kind: error.kind, status: error.status } : { kind: error instanceof Error ? error.name : 'unknown' };
       // They are worth nothing there any more, or there is no such call.
       if (isFinal(error) || (error instanceof ProviderRefusal && error.kind === 'missing')) return null;
       const wait = WAITS_MS[row.attempts];
       this.logger.warn(
-        { ...place, ...told, attempts: row.attempts + 1 },
+        { ...place, ...failure, attempts: row.attempts + 1 },
         wait === undefined ? 'tokens not revoked, left to expire' : 'tokens not revoked, will retry',
       );
       if (wait === undefined) return null;

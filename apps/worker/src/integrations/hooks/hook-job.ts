@@ -119,7 +119,7 @@ function outcomeOf(error: unknown, host: string, now: Date): Outcome & { readonl
     case 'forbidden':
       return {
         state: 'missing-right',
-        detail: 'The access token may not make webhooks there: it must be of somebody who administers the repository.',
+        detail: 'The access token may not create webhooks there: it must belong to an administrator of the repository.',
         waitMs: null,
       };
     case 'missing':

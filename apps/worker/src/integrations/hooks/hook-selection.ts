@@ -39,7 +39,7 @@ export class HookSelection {
             connection.patterns.filter((pattern) => !isExact(pattern)),
           );
           names.push(...found.names);
-          if (!found.whole) problem = `${connection.host} has more repositories than are looked through.`;
+          if (!found.whole) problem = `${connection.host} has more repositories than are searched.`;
         } catch (error) {
           signal.throwIfAborted();
           if (!(error instanceof ProviderRefusal)) throw error;

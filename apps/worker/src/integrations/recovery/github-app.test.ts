@@ -160,7 +160,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     ]);
     return decided.rows.map(({ reason }) => reason);
   };
-  const told = async (event: string, body: object): Promise<string[]> => {
+  const deliver = async (event: string, body: object): Promise<string[]> => {
     expect(await github.deliver(Number(app.id), event, body)).toBe(200);
     return decideAll();
   };
@@ -185,7 +185,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     const issue = { id: 5, number: 1, title: 't', body: '@slipway do it', node_id: 'n', html_url: 'https://h/1', state: 'open', user: OCTOCAT };
     const repository = { id: 9, full_name: 'acme/shop', private: true, fork: false, default_branch: 'main' };
     const sender = { id: 90_000, login: 'slipway[bot]', type: 'Bot' };
-    expect(await told('issues', { action: 'opened', issue, repository, sender, installation: at() })).toEqual(['own-act']);
+    expect(await deliver('issues', { action: 'opened', issue, repository, sender, installation: at() })).toEqual(['own-act']);
   });
 
   it('calls by tokens of one repository and one step, of either form, and keeps them in memory alone', async () => {
@@ -219,34 +219,34 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
       repository: { id: 9, full_name: 'rival/shop', private: true, fork: false, default_branch: 'main' },
       sender: OCTOCAT,
     };
-    expect(await told('issues', { ...body, installation: { id: 424_242 } })).toEqual(['other-installation']);
-    expect(await told('issues', body)).toEqual(['other-installation']);
-    expect(await told('installation', { action: 'deleted', installation: { id: 424_242 }, sender: OCTOCAT })).toEqual(['other-installation']);
+    expect(await deliver('issues', { ...body, installation: { id: 424_242 } })).toEqual(['other-installation']);
+    expect(await deliver('issues', body)).toEqual(['other-installation']);
+    expect(await deliver('installation', { action: 'deleted', installation: { id: 424_242 }, sender: OCTOCAT })).toEqual(['other-installation']);
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
   });
 
   it('is suspended and resumed as the provider reports, and the provider’s current state counts', async () => {
     installation.suspended = true;
-    await told('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
+    await deliver('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['suspended', 'needs-attention', String(installation.id)]);
     await expect(credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).rejects.toMatchObject({ kind: 'credential' });
     installation.suspended = false;
-    await told('installation', { action: 'unsuspend', installation: at(), sender: OCTOCAT });
+    await deliver('installation', { action: 'unsuspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
     // An old one that comes late.
-    await told('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
+    await deliver('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
   });
 
   it('takes new permissions and repositories as soon as they are reported', async () => {
     installation.permissions = { ...installation.permissions, contents: 'read' };
     installation.repositories.push('acme/third');
-    await told('installation_repositories', { action: 'added', installation: at(), sender: OCTOCAT });
+    await deliver('installation_repositories', { action: 'added', installation: at(), sender: OCTOCAT });
     const facts = async () => (await owner.query('SELECT repositories, permissions FROM app.integration_app')).rows[0];
     expect(await facts()).toMatchObject({ repositories: 3, permissions: { contents: 'read' } });
     await expect(credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' })).rejects.toMatchObject({ kind: 'forbidden' });
     installation.permissions = { ...installation.permissions, contents: 'write' };
-    await told('installation', { action: 'new_permissions_accepted', installation: at(), sender: OCTOCAT });
+    await deliver('installation', { action: 'new_permissions_accepted', installation: at(), sender: OCTOCAT });
     expect((await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }))?.token).toMatch(/^ghs_/);
   });
 
@@ -255,7 +255,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('l1', $1, 'github', $2, '1', 'usr_mia', 'octocat')`,
       [ORG, github.host],
     );
-    await told('github_app_authorization', { action: 'revoked', sender: OCTOCAT });
+    await deliver('github_app_authorization', { action: 'revoked', sender: OCTOCAT });
     const { rows } = await owner.query(`SELECT actor_kind, detail ->> 'reason' AS reason FROM app.audit_entry WHERE target = 'l1'`);
     expect([(await owner.query('SELECT 1 FROM app.linked_account')).rowCount, rows]).toEqual([
       0,
@@ -319,12 +319,12 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
   });
 
   it('ends with its credential and its claim when it is uninstalled', async () => {
-    await told('installation', { action: 'deleted', installation: at(), sender: OCTOCAT });
+    await deliver('installation', { action: 'deleted', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['removed', 'needs-attention', null]);
     expect(await credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).toBeNull();
     expect((await owner.query('SELECT 1 FROM app.integration_account_claim')).rowCount).toBe(0);
     // Installed again: not verified yet.
-    await told('installation', { action: 'created', installation: { ...at(), id: 777 }, sender: OCTOCAT });
+    await deliver('installation', { action: 'created', installation: { ...at(), id: 777 }, sender: OCTOCAT });
     expect(await state()).toEqual(['approved', 'needs-attention', null]);
     expect(await credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).toBeNull();
   });

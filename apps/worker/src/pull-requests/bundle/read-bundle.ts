@@ -94,7 +94,7 @@ function readHeader(bytes: Buffer): { head: string; prerequisites: ReadonlySet<s
     const [, hash, ref] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? [];
     if (prerequisite !== undefined) prerequisites.add(prerequisite);
     else if (hash !== undefined && ref === BUNDLE_REF) refs.push(hash);
-    else throw unsound('It brings a branch or tag that nobody asked for.');
+    else throw unsound('It brings an unexpected branch or tag.');
   }
   const [head] = refs;
   if (head === undefined || refs.length !== 1) throw unsound('It does not bring one branch.');

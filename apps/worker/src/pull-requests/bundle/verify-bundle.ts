@@ -46,7 +46,7 @@ export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSig
     commits.set(hash, commit);
     reached.add(hash);
     roots.push(commit.tree);
-    if (commit.parents.length === 0) throw unsound('A commit has no parent: the branch begins anew.');
+    if (commit.parents.length === 0) throw unsound('A commit has no parent: the branch has a new root.');
     for (const parent of commit.parents)
       if (objects.has(parent)) queue.push(parent);
       else if (prerequisites.has(parent)) outside.add(parent);

@@ -34,7 +34,7 @@ export async function graphql<Schema extends z.ZodType>(
   }
   const read = data.safeParse((body as { readonly data?: unknown } | null)?.data);
   if (!read.success)
-    throw new ProviderRefusal(`POST /graphql: the answer lacks ${read.error.issues[0]?.path.join('.') ?? 'everything'}`, {
+    throw new ProviderRefusal(`POST /graphql: the answer misses ${read.error.issues[0]?.path.join('.') ?? 'everything'}`, {
       kind: 'unreadable',
       status: 200,
       retryAt: null,

@@ -13,7 +13,12 @@ const MAX_CHANGES = 100;
 
 /** Ids of issues, comments and changes are numbers: keys can be given to another issue. */
 const number = z.union([z.number().int().nonnegative().transform(String), z.string()]).refine((value) => /^\d{1,18}$/.test(value));
-const told = fields({ webhookEvent: name, issue: fields({ id: number }), comment: maybe(fields({ id: number })), changelog: maybe(fields({ id: number })) });
+const bodySchema = fields({
+  webhookEvent: name,
+  issue: fields({ id: number }),
+  comment: maybe(fields({ id: number })),
+  changelog: maybe(fields({ id: number })),
+});
 
 const account = fields({ accountId: name });
 const issue = fields({ id: number, key: name, fields: z.record(z.string(), z.unknown()) });
@@ -38,9 +43,9 @@ type Change = z.output<typeof change>;
 export const jiraRereading: Pick<DeliveryRereading, 'signatures' | 'reread'> = {
   signatures: ['jwt'],
   reread: async (client, { headers, body }, { baseUrl, receivedAt }) => {
-    const said = told.safeParse(body);
+    const said = bodySchema.safeParse(body);
     if (!said.success) return { unconfirmed: 'It names nothing that Jira could be asked about.' };
-    const found = await anew(client, said.data, receivedAt);
+    const found = await reread(client, said.data, receivedAt);
     if (!isFound(found)) return found;
     const { id, key, fields: values } = found.issue;
     // The address that the API gives is its own, where the site has its pages elsewhere.
@@ -53,11 +58,11 @@ interface Found {
   readonly issue: Issue;
   readonly [field: string]: unknown;
 }
-type Anew = Found | { readonly unconfirmed: string };
+type Reread = Found | { readonly unconfirmed: string };
 
-const isFound = (found: Anew): found is Found => 'issue' in found;
+const isFound = (found: Reread): found is Found => 'issue' in found;
 
-async function anew(client: ProviderClient, said: z.output<typeof told>, receivedAt: Date): Promise<Anew> {
+async function reread(client: ProviderClient, said: z.output<typeof bodySchema>, receivedAt: Date): Promise<Reread> {
   const at = `/issue/${said.issue.id}`;
   const asked = (await client.call({ method: 'GET', path: `${at}?fields=${FIELDS}`, answer: issue })).body;
   if (asked.id !== said.issue.id) return { unconfirmed: 'Jira knows the issue by another id.' };
@@ -69,7 +74,7 @@ async function anew(client: ProviderClient, said: z.output<typeof told>, receive
   }
   if (said.changelog !== null) {
     const found = await changeOf(client, at, said.changelog.id);
-    if (found.author === null || isOld(found.created)) return { unconfirmed: 'The change was made long before, or by nobody.' };
+    if (found.author === null || isOld(found.created)) return { unconfirmed: 'The change was made long before, or has no author.' };
     return { user: found.author, issue: asked, changelog: { id: found.id, items: found.items } };
   }
   if (said.comment === null) return { unconfirmed: 'It names neither a comment nor a change.' };
@@ -78,7 +83,7 @@ async function anew(client: ProviderClient, said: z.output<typeof told>, receive
   if (isOld(body.created)) return { unconfirmed: 'The comment was made long before.' };
   // Who may edit the comments of others would speak for them.
   if (body.updated !== body.created && body.updateAuthor?.accountId !== body.author.accountId)
-    return { unconfirmed: 'Somebody else than its author has edited the comment.' };
+    return { unconfirmed: 'Another user than its author has edited the comment.' };
   return { issue: asked, comment: body, issue_event_type_name: 'issue_commented' };
 }
 

@@ -20,7 +20,7 @@ export const slackLinking: AccountLinking = {
     const [userId, team] = [String(body[USER]), String(body[TEAM])];
     // Ids of people are said to be unique within their workspace alone.
     if (workspace !== null && team !== workspace)
-      throw new ProviderRefusal('somebody of another workspace signed in', { kind: 'forbidden', status: 200, retryAt: null, outcomeUnknown: false });
+      throw new ProviderRefusal('a user of another workspace signed in', { kind: 'forbidden', status: 200, retryAt: null, outcomeUnknown: false });
     return { id: userId, login: body.name ?? userId };
   },
   revoke: async ({ baseUrl, token }, connect) => {

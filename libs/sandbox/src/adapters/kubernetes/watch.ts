@@ -172,7 +172,7 @@ export class ClusterWatch<T extends Tracked> {
       }
     } catch (error) {
       if (watchdog.signal.aborted && !signal.aborted)
-        throw new ClusterError('sandbox.cluster-unavailable', `Nothing was heard of the ${noun} for ${WATCHDOG_MS / 1_000} s; the watch begins anew.`, 0);
+        throw new ClusterError('sandbox.cluster-unavailable', `Nothing was heard of the ${noun} for ${WATCHDOG_MS / 1_000} s; the watch starts again.`, 0);
       // A cut of an open watch is the ordinary end of many.
       if (!opened || signal.aborted || (error instanceof ClusterError && error.status !== 0)) throw error;
     } finally {

@@ -9,7 +9,7 @@ import { processStart } from '../lab/process-table.js';
  */
 export async function takeBuildLock(file: string, onWait: (pid: number) => void, signal?: AbortSignal): Promise<() => Promise<void>> {
   await mkdir(path.dirname(file), { recursive: true });
-  for (let told = false; ; ) {
+  for (let reported = false; ; ) {
     signal?.throwIfAborted();
     try {
       const handle = await open(file, 'wx');
@@ -23,8 +23,8 @@ export async function takeBuildLock(file: string, onWait: (pid: number) => void,
     // An empty one is being written this moment.
     if (started !== undefined && processStart(Number(pid)) !== started) await rm(file, { force: true });
     else {
-      if (!told) onWait(Number(pid));
-      told = true;
+      if (!reported) onWait(Number(pid));
+      reported = true;
       await wait(250, undefined, { signal });
     }
   }

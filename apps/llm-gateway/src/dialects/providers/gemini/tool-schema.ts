@@ -4,7 +4,7 @@ import { SlipwayError } from '@slipway/errors';
 const READ = new Set(['type', 'title', 'description', 'enum', 'minItems', 'maxItems', 'minimum', 'maximum', 'required', 'propertyOrdering', '$anchor']);
 const FORMATS = new Set(['date-time', 'date', 'time', 'duration', 'int32', 'int64', 'float', 'double', 'enum']);
 /** Said in the description instead, so that the model still knows. */
-const TOLD = ['format', 'pattern', 'minLength', 'maxLength', 'multipleOf', 'minProperties', 'maxProperties', 'uniqueItems', 'default'] as const;
+const DESCRIBED = ['format', 'pattern', 'minLength', 'maxLength', 'multipleOf', 'minProperties', 'maxProperties', 'uniqueItems', 'default'] as const;
 /** Longest value that is kept. UTF-16 code units. */
 const LONGEST_TOLD = 200;
 const MAX_DEPTH = 64;
@@ -72,12 +72,12 @@ function boundsOf(given: Schema, result: Schema): void {
 }
 
 function tell(given: Schema, result: Schema): void {
-  const told = TOLD.filter((name) => given[name] !== undefined && result[name] === undefined)
+  const described = DESCRIBED.filter((name) => given[name] !== undefined && result[name] === undefined)
     .map((name) => `${name}: ${JSON.stringify(given[name])}`)
     .filter((text) => text.length <= LONGEST_TOLD);
-  if (told.length === 0) return;
+  if (described.length === 0) return;
   const { description } = result;
-  result['description'] = `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${told.join(', ')})`;
+  result['description'] = `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${described.join(', ')})`;
 }
 
 /** All parts of an `allOf` as one: properties and required names of each, of other keywords the last one. */

@@ -2,7 +2,7 @@ import type { ModelTurn } from '@slipway/testing';
 import { expect } from 'expect';
 
 /** What a scenario leaves behind, as the SDK's client knows it. */
-export interface Told {
+export interface Scenario {
   readonly id: string;
   readonly status: string;
   readonly events: ReadonlyArray<{ id: string; kind: string; key?: string; value?: unknown; [field: string]: unknown }>;
@@ -19,14 +19,14 @@ export const terminal = (command: string, more: object = {}): ModelTurn => call(
 export const finish = (message = 'Done.'): ModelTurn => call('finish', { message });
 
 /** Kinds of events without the state, and the values of what state there was. */
-export const kinds = ({ events }: Told): string[] => events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
-export const statuses = ({ events }: Told): unknown[] => events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
+export const kinds = ({ events }: Scenario): string[] => events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
+export const statuses = ({ events }: Scenario): unknown[] => events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
 
 /** The client knows every event of the log, each once; its callback was given each once, but for what was there before it was. */
-export function expectWhole(told: Told): void {
-  const ids = told.events.map(({ id }) => id);
+export function expectWhole(result: Scenario): void {
+  const ids = result.events.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(told.log.filter((id) => !ids.includes(id))).toEqual([]);
-  expect(new Set(told.called_back).size).toBe(told.called_back.length);
-  expect(told.log.slice(1).filter((id) => !told.called_back.includes(id))).toEqual([]);
+  expect(result.log.filter((id) => !ids.includes(id))).toEqual([]);
+  expect(new Set(result.called_back).size).toBe(result.called_back.length);
+  expect(result.log.slice(1).filter((id) => !result.called_back.includes(id))).toEqual([]);
 }

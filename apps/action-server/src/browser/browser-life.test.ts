@@ -80,7 +80,7 @@ describe('lifecycle of the browser', { skip: noChromium }, () => {
     letGo();
     await until('it has ended', () => here.browser.current() === null && chromiums().length === 0, 20_000);
     const again = await here.act({ kind: 'BrowserNavigateAction', url: site.url });
-    expect(again.text).toContain('stopped while nobody used it');
+    expect(again.text).toContain('stopped while idle');
     expect(again.page?.title).toBe('kept=yes');
     await here.close();
   });

@@ -90,7 +90,7 @@ describe('preflight', () => {
       },
       () => {},
     );
-    const words = [/^Postgres at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/, /^Redis at .* refuses: NOAUTH/, /calls itself https:\/\/another\.example\.com/, /^proxy\.https: the proxy/, /^sandboxes\.workspaceStore\.url: /, /^privateCa: the file holds no certificate/, /^The nodes cannot be looked at/]; // biome-ignore format: a list
+    const words = [/^Postgres at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/, /^Redis at .* refuses: NOAUTH/, /calls itself https:\/\/another\.example\.com/, /^proxy\.https: the proxy/, /^sandboxes\.workspaceStore\.url: /, /^privateCa: the file holds no certificate/, /^The nodes cannot be read/]; // biome-ignore format: a list
     expect(wrong).toHaveLength(words.length);
     for (const one of words) expect(wrong).toContainEqual(expect.stringMatching(one));
   });

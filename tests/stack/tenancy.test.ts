@@ -26,7 +26,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
   'conversations.confirmation-mode.set': { mode: 'risky' },
   'conversations.model.set': { model: 'slipway-demo' },
-  'conversations.terms.update': { maxIterations: 5 },
+  'conversations.run-settings.update': { maxIterations: 5 },
   'conversations.carry-out-plan': {},
   'conversations.ask': { question: 'x' },
   'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },

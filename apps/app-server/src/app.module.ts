@@ -7,7 +7,6 @@ import { AuditModule } from './audit/audit.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
 import { CallbacksModule } from './callbacks/callbacks.module.js';
 import { ConfirmationModule } from './confirmation/confirmation.module.js';
-import { ConversationTermsModule } from './conversation-terms/conversation-terms.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeviceModule } from './device/device.module.js';
 import { DomainsModule } from './domains/domains.module.js';
@@ -35,6 +34,7 @@ import { PromptLogModule } from './prompt-log/prompt-log.module.js';
 import { PullRequestsModule } from './pull-requests/pull-requests.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
+import { RunSettingsModule } from './run-settings/run-settings.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
@@ -57,7 +57,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   IngestModule,
   ConversationsModule,
   ConfirmationModule,
-  ConversationTermsModule,
+  RunSettingsModule,
   SandboxAccessModule,
   AuditModule,
   MailModule,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { AgentType } from './agent-settings.js';
 import { ConfirmationMode } from './confirmation.js';
 import { EVENT_KINDS, EXECUTION_STATUSES } from './conversation-event.js';
-import { ConversationBudget, MaxIterations } from './conversation-terms.js';
 import { ChecksSummary, PullRequestStatus, ReviewState } from './pull-requests.js';
+import { ConversationBudget, MaxIterations } from './run-settings.js';
 import { RuntimeState } from './runtime-status.js';
 import { StartStatus, StartStep } from './start-task.js';
 

@@ -226,16 +226,6 @@ export {
   UsageMetrics,
 } from './conversation-event.js';
 export {
-  AskConversation,
-  CarryOutPlan,
-  ConfirmationRuleList,
-  ConversationAnswer,
-  ConversationBudget,
-  ConversationTerms,
-  MaxIterations,
-  UpdateConversationTerms,
-} from './conversation-terms.js';
-export {
   BranchName,
   CONVERSATION_SORTS,
   CONVERSATION_STATUSES,
@@ -573,6 +563,16 @@ export {
   RepositoryPage,
   RepositoryPath,
 } from './repositories.js';
+export {
+  AskConversation,
+  CarryOutPlan,
+  ConfirmationRuleList,
+  ConversationAnswer,
+  ConversationBudget,
+  ConversationRunSettings,
+  MaxIterations,
+  UpdateRunSettings,
+} from './run-settings.js';
 export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,

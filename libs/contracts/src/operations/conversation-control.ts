@@ -1,20 +1,20 @@
 import { RevokeConfirmationRule } from '../confirmation.js';
-import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateConversationTerms } from '../conversation-terms.js';
 import { Conversation, QueuedMessage } from '../conversations.js';
 import type { Operation } from '../operation.js';
+import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateRunSettings } from '../run-settings.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 const UNSAFE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
 
 export const conversationControlOperations = {
-  updateConversationTerms: {
-    id: 'conversations.terms.update',
+  updateRunSettings: {
+    id: 'conversations.run-settings.update',
     method: 'PATCH',
-    path: `${CONVERSATION}/terms`,
+    path: `${CONVERSATION}/run-settings`,
     summary: 'Change how far the agent of a conversation goes by itself, and whether it plans or works',
     permission: 'conversation:write',
     status: 200,
-    body: UpdateConversationTerms,
+    body: UpdateRunSettings,
     response: Conversation,
     idempotency: 'idempotent',
     errors: [...UNSAFE, 'conversation.busy', 'sandbox.unreachable'],

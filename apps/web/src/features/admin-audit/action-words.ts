@@ -60,6 +60,8 @@ const VERBS: Readonly<Record<string, string>> = {
   'set-model': 'model set',
   'set-oauth-client': 'OAuth client set',
   'set-role': 'role set',
+  'set-run-settings': 'run settings set',
+  // Of before 0.1.0.
   'set-terms': 'run settings set',
   stop: 'stopped',
   test: 'tested',

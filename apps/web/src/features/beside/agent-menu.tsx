@@ -6,9 +6,9 @@ import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { LimitsDialog } from '../run-settings/limits-dialog.tsx';
+import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
-import { LimitsDialog } from '../terms/limits-dialog.tsx';
-import { showFailure } from '../terms/use-terms.ts';
 import { AskDialog } from './ask-dialog.tsx';
 import { RulesDialog } from './rules-dialog.tsx';
 

@@ -5,8 +5,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
+import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
-import { showFailure } from '../terms/use-terms.ts';
 
 /** What "always here" was said to in this conversation; each can be taken back. */
 export function RulesDialog({ onClose }: { onClose: () => void }) {

@@ -37,7 +37,7 @@ export function ConversationHeader() {
   const { stopping, pausing } = useHalting(status, stop, pause);
   const agent = useAgentMenu();
   const mayWrite = org.permissions.includes('conversation:write');
-  const plans = useView((view) => view.terms.agentType === 'plan');
+  const plans = useView((view) => view.runSettings.agentType === 'plan');
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
@@ -167,7 +167,7 @@ function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: 
 /** Cost and tokens so far. */
 function Spent() {
   const { costUsd: cost, promptTokens: prompt, completionTokens: completion } = useSpent();
-  const budget = useView((view) => view.terms.maxBudgetUsd);
+  const budget = useView((view) => view.runSettings.maxBudgetUsd);
   return (
     <span className="flex shrink-0 gap-3 tabular-nums">
       <span title={`$${cost}`}>

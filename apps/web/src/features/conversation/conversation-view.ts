@@ -1,9 +1,9 @@
 import {
   type Conversation,
   ConversationEvent,
+  ConversationRunSettings,
   ConversationStats,
   type ConversationStatus,
-  ConversationTerms,
   type EventOf,
   type LoggedEvent,
   StartStep,
@@ -28,7 +28,7 @@ export interface ConversationView {
   /** What it thinks with from its next step on: a model, or `profile/<name>`. */
   readonly model: string;
   /** How far it goes by itself. */
-  readonly terms: ConversationTerms;
+  readonly runSettings: ConversationRunSettings;
   /** US dollars. */
   readonly costUsd: number;
   readonly promptTokens: number;
@@ -59,7 +59,7 @@ export function openView(conversation: Conversation): ConversationView {
     status: conversationStatus(state),
     title: conversation.title,
     model: conversation.model,
-    terms: { agentType: conversation.agentType, maxIterations: conversation.maxIterations, maxBudgetUsd: conversation.maxBudgetUsd },
+    runSettings: { agentType: conversation.agentType, maxIterations: conversation.maxIterations, maxBudgetUsd: conversation.maxBudgetUsd },
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
@@ -132,7 +132,7 @@ type Rest = Pick<
   | 'state'
   | 'title'
   | 'model'
-  | 'terms'
+  | 'runSettings'
   | 'costUsd'
   | 'promptTokens'
   | 'completionTokens'
@@ -155,9 +155,10 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
   if (event.key === 'pull_request') return { ...next, pullRequestAt: seq };
   if (event.key === 'model' && typeof event.value === 'string') return { ...next, model: event.value };
-  if (event.key === 'terms') {
-    const terms = ConversationTerms.safeParse(event.value);
-    if (terms.success) return { ...next, terms: terms.data };
+  // `terms` is the key in logs of before 0.1.0.
+  if (event.key === 'run_settings' || event.key === 'terms') {
+    const settings = ConversationRunSettings.safeParse(event.value);
+    if (settings.success) return { ...next, runSettings: settings.data };
   }
   if (event.key === 'stats') {
     const stats = ConversationStats.safeParse(event.value);

@@ -1,6 +1,6 @@
 import type { ConversationStatus, RuntimeState, RuntimeStatus } from '@slipway/contracts';
 import type { Row } from '../conversation/timeline-row.ts';
-import { LIMIT_CODES } from '../terms/limit.ts';
+import { LIMIT_CODES } from '../run-settings/limit.ts';
 
 export const RUNTIME_LABELS: Record<RuntimeStatus, string> = {
   STOPPED: 'Not running',

@@ -2,7 +2,7 @@
 import { Button } from '@slipway/ui';
 import { CircleAlert, Gauge } from 'lucide-react';
 import { failureOfCode } from '../../../api/failure.ts';
-import { causeOf, LIMIT_CODES } from '../../terms/limit.ts';
+import { causeOf, LIMIT_CODES } from '../../run-settings/limit.ts';
 import { useView } from '../conversation-context.ts';
 import type { RowOf } from '../timeline-row.ts';
 import { useLifecycle } from '../use-lifecycle.ts';

@@ -156,7 +156,7 @@ function ChangeTask() {
   const [, setDraft] = useStored(draftKey(org.id), '');
   const change = () => {
     const prompt = store.queue.get()[0]?.text ?? store.view.get().timeline.rows.find((row) => row.kind === 'message')?.text ?? '';
-    const { agentType, maxIterations, maxBudgetUsd } = store.view.get().terms;
+    const { agentType, maxIterations, maxBudgetUsd } = store.view.get().runSettings;
     const draft: Draft = {
       prompt,
       repository: conversation.repository ?? '',

@@ -9,23 +9,23 @@ export const MaxIterations = z.int().min(1).max(100_000);
 /** What a conversation may cost before it pauses: more than nothing. */
 export const ConversationBudget = Money.refine((amount) => Number(amount) > 0, 'must be more than 0');
 
-/** `PATCH …/conversations/{id}/terms`: absent stays, `null` is no limit of its own. */
-export const UpdateConversationTerms = z
+/** `PATCH …/conversations/{id}/run-settings`: absent stays, `null` is no limit of its own. */
+export const UpdateRunSettings = z
   .strictObject({
     agentType: AgentType.optional(),
     maxIterations: MaxIterations.nullable().optional(),
     maxBudgetUsd: ConversationBudget.nullable().optional(),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), 'say what is to change');
-export type UpdateConversationTerms = z.infer<typeof UpdateConversationTerms>;
+export type UpdateRunSettings = z.infer<typeof UpdateRunSettings>;
 
-/** Value of a state update with key `terms`: what holds from the agent's next step on. */
-export const ConversationTerms = z.object({
+/** Value of a state update with key `run_settings` (`terms` in logs of before 0.1.0), from the agent's next step on. */
+export const ConversationRunSettings = z.object({
   agentType: AgentType,
   maxIterations: z.int().positive().nullable(),
   maxBudgetUsd: z.string().nullable(),
 });
-export type ConversationTerms = z.infer<typeof ConversationTerms>;
+export type ConversationRunSettings = z.infer<typeof ConversationRunSettings>;
 
 /** `POST …/conversations/{id}/carry-out-plan`. `note` is passed to the agent with the plan. */
 export const CarryOutPlan = z.strictObject({ note: z.string().trim().max(10_000).optional() });

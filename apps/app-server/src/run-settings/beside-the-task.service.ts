@@ -12,7 +12,7 @@ import type { SandboxClient } from '../conversations/sandbox.client.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
 import { ChargePassesService } from './charge-passes.service.js';
-import { lastConfirmationSettings } from './conversation-terms.queries.js';
+import { lastConfirmationSettings } from './run-settings.queries.js';
 
 /** What is asked of an agent without giving it a task: a summary, an answer, and what it need not ask for. */
 @Injectable()

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AppliedSettings, ApplySettings, type Conversation, type UpdateConversationTerms } from '@slipway/contracts';
+import { type AppliedSettings, ApplySettings, type Conversation, type UpdateRunSettings } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ class Agent {
   }
 }
 
-describe('the order of changes of how far an agent goes', () => {
+describe('the order of changes of run settings', () => {
   let app: ConversationApp;
   let ada: Person;
   let server: Server;
@@ -69,7 +69,7 @@ describe('the order of changes of how far an agent goes', () => {
     await app.owner.query('DELETE FROM app.outbox');
     return id;
   };
-  const update = (id: string, change: UpdateConversationTerms) => app.http<Conversation>(ada, 'PATCH', app.path(ada, id, '/terms'), change);
+  const update = (id: string, change: UpdateRunSettings) => app.http<Conversation>(ada, 'PATCH', app.path(ada, id, '/run-settings'), change);
   const state = async (id: string) =>
     (
       await app.owner.query<{
@@ -83,7 +83,7 @@ describe('the order of changes of how far an agent goes', () => {
         `SELECT max_iterations AS steps, trim_scale(max_budget_usd)::text AS budget, settings_version AS version,
            (checkpoint ->> 'settingsVersion')::int - (SELECT settings_version FROM app.org o WHERE o.id = c.org_id) AS acknowledged,
            EXISTS (SELECT 1 FROM app.outbox o WHERE o.key = c.id::text AND o.queue = 'conversation-deliver') AS queued,
-           (SELECT e.event -> 'value' FROM app.event e WHERE e.conversation_id = c.id AND e.event ->> 'key' = 'terms' ORDER BY e.seq DESC LIMIT 1) AS logged
+           (SELECT e.event -> 'value' FROM app.event e WHERE e.conversation_id = c.id AND e.event ->> 'key' = 'run_settings' ORDER BY e.seq DESC LIMIT 1) AS logged
          FROM app.conversation c WHERE id = $1`,
         [id],
       )
@@ -126,11 +126,11 @@ describe('the order of changes of how far an agent goes', () => {
     agent = new Agent();
     const id = await running();
     expect((await update(id, { maxIterations: 3 })).status).toBe(200);
-    await app.owner.query(`ALTER TABLE app.audit_entry ADD CONSTRAINT no_terms CHECK (action <> 'conversation.set-terms') NOT VALID`);
+    await app.owner.query(`ALTER TABLE app.audit_entry ADD CONSTRAINT no_run_settings CHECK (action <> 'conversation.set-run-settings') NOT VALID`);
     try {
       expect((await update(id, { maxIterations: 4 })).status).toBe(500);
     } finally {
-      await app.owner.query('ALTER TABLE app.audit_entry DROP CONSTRAINT no_terms');
+      await app.owner.query('ALTER TABLE app.audit_entry DROP CONSTRAINT no_run_settings');
     }
     expect(agent.applied).toMatchObject({ settings: { limits: { maxIterations: 3 } } });
     expect(await state(id)).toMatchObject({ steps: 3, version: 1, acknowledged: 1 });

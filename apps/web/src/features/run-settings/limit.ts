@@ -1,4 +1,4 @@
-import { type ConversationTerms, ERRORS, type ErrorCode } from '@slipway/contracts';
+import { type ConversationRunSettings, ERRORS, type ErrorCode } from '@slipway/contracts';
 import { limitNeeded } from '@slipway/domain';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 
@@ -43,16 +43,16 @@ export function asMoney(usd: number): string {
 }
 
 /** The fields of a form; empty is no limit of its own. */
-export type TermsForm = Record<'maxIterations' | 'maxBudgetUsd', string>;
+export type RunSettingsForm = Record<'maxIterations' | 'maxBudgetUsd', string>;
 
 /** What a form says, as a change; the schema decides whether that may be sent. */
-export function termsOfForm({ maxIterations, maxBudgetUsd }: TermsForm): Record<keyof TermsForm, unknown> {
+export function runSettingsOfForm({ maxIterations, maxBudgetUsd }: RunSettingsForm): Record<keyof RunSettingsForm, unknown> {
   return {
     maxIterations: maxIterations.trim() === '' ? null : Number(maxIterations),
     maxBudgetUsd: maxBudgetUsd.trim() === '' ? null : maxBudgetUsd.trim().replace(/^\$\s*/, ''),
   };
 }
 
-export function formOfTerms({ maxIterations, maxBudgetUsd }: Pick<ConversationTerms, keyof TermsForm>): TermsForm {
+export function formOfRunSettings({ maxIterations, maxBudgetUsd }: Pick<ConversationRunSettings, keyof RunSettingsForm>): RunSettingsForm {
   return { maxIterations: maxIterations === null ? '' : String(maxIterations), maxBudgetUsd: maxBudgetUsd ?? '' };
 }

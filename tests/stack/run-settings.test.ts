@@ -9,17 +9,17 @@ import type { Talk } from './talk.ts';
 /** Worker sweeps unqueued outbox jobs when they are five seconds old. Milliseconds, on a busy machine. */
 const RECONCILED_MS = 60_000;
 
-describe('how far an agent goes, changed while it has the conversation', { timeout: 240_000 }, () => {
+describe('run settings, changed while it has the conversation', { timeout: 240_000 }, () => {
   let open: OpenStack;
   let talk: Talk;
   before(async () => {
     open = await OpenStack.open();
-    talk = await open.talk('terms', [finish()]);
+    talk = await open.talk('run-settings', [finish()]);
     await talk.ended('finished');
   });
   after(() => open.close());
 
-  const change = (maxIterations: number): Promise<Response> => open.person.fetch(`${talk.path}/terms`, { method: 'PATCH', json: { maxIterations } });
+  const change = (maxIterations: number): Promise<Response> => open.person.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
   const stored = async (): Promise<number | null> => ((await (await open.person.fetch(talk.path)).json()) as Conversation).maxIterations;
   const ofTheAgent = async (): Promise<number> => {
     const sandbox = await open.sandboxOf(talk);
@@ -45,7 +45,7 @@ describe('how far an agent goes, changed while it has the conversation', { timeo
       await until('the agent has acknowledged the last', async () => (await version()).acknowledged === (await version()).version, RECONCILED_MS);
       expect(await ofTheAgent()).toBe(last);
       const [said] = await open.query<{ value: number }>(
-        `SELECT (event -> 'value' ->> 'maxIterations')::int AS value FROM app.event WHERE conversation_id = $1 AND event ->> 'key' = 'terms' ORDER BY seq DESC LIMIT 1`,
+        `SELECT (event -> 'value' ->> 'maxIterations')::int AS value FROM app.event WHERE conversation_id = $1 AND event ->> 'key' = 'run_settings' ORDER BY seq DESC LIMIT 1`,
         [talk.id],
       );
       expect(said?.value).toBe(last);

@@ -1,7 +1,7 @@
-import type { AgentType, ConversationTerms } from '@slipway/contracts';
+import type { AgentType, ConversationRunSettings } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 
-interface TermsRow {
+interface RunSettingsRow {
   readonly agent_type: AgentType;
   readonly max_iterations: number | null;
   /** Decimal, as Postgres writes it. */
@@ -11,9 +11,9 @@ interface TermsRow {
 const COLUMNS = 'agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd';
 
 /** `null` when there is no such conversation. */
-export async function termsOf(client: PoolClient, orgId: string, id: string): Promise<ConversationTerms | null> {
-  const { rows } = await client.query<TermsRow>(`SELECT ${COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`, [orgId, id]);
-  return rows[0] === undefined ? null : toTerms(rows[0]);
+export async function runSettingsOf(client: PoolClient, orgId: string, id: string): Promise<ConversationRunSettings | null> {
+  const { rows } = await client.query<RunSettingsRow>(`SELECT ${COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`, [orgId, id]);
+  return rows[0] === undefined ? null : toRunSettings(rows[0]);
 }
 
 /** The worker compares the conversation's limit with the gateway's again. */
@@ -22,13 +22,13 @@ export async function forgetAppliedSpending(client: PoolClient, orgId: string, i
 }
 
 /** Under the lock of the row. A trigger counts the change in `settings_version`. */
-export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms): Promise<void> {
+export async function setRunSettings(client: PoolClient, orgId: string, id: string, settings: ConversationRunSettings): Promise<void> {
   await client.query('UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric WHERE org_id = $1 AND id = $2', [
     orgId,
     id,
-    terms.agentType,
-    terms.maxIterations,
-    terms.maxBudgetUsd,
+    settings.agentType,
+    settings.maxIterations,
+    settings.maxBudgetUsd,
   ]);
 }
 
@@ -43,6 +43,6 @@ export async function lastConfirmationSettings(client: PoolClient, orgId: string
   return rows[0]?.value ?? null;
 }
 
-function toTerms({ agent_type, max_iterations, max_budget_usd }: TermsRow): ConversationTerms {
+function toRunSettings({ agent_type, max_iterations, max_budget_usd }: RunSettingsRow): ConversationRunSettings {
   return { agentType: agent_type, maxIterations: max_iterations, maxBudgetUsd: max_budget_usd };
 }

@@ -3,7 +3,7 @@ import { shortReason } from '@slipway/domain';
 import { expect } from 'expect';
 import { applyEvents, openView } from '../conversation/conversation-view.ts';
 import { exit, logOf, message, snapshotOf, startStep, terminal, update } from '../conversation/sample-events.ts';
-import { causeOf, extendedBudget, extension, limitOf, termsOfForm } from './limit.ts';
+import { causeOf, extendedBudget, extension, limitOf, runSettingsOfForm } from './limit.ts';
 
 const halted = (code: string) => [
   startStep('READY'),
@@ -51,7 +51,7 @@ describe('the limit at which a conversation stands', () => {
   });
 
   it('is told by a form, where an empty field is none', () => {
-    expect(termsOfForm({ maxIterations: ' ', maxBudgetUsd: '' })).toEqual({ maxIterations: null, maxBudgetUsd: null });
-    expect(termsOfForm({ maxIterations: '20', maxBudgetUsd: '$ 3.50' })).toEqual({ maxIterations: 20, maxBudgetUsd: '3.50' });
+    expect(runSettingsOfForm({ maxIterations: ' ', maxBudgetUsd: '' })).toEqual({ maxIterations: null, maxBudgetUsd: null });
+    expect(runSettingsOfForm({ maxIterations: '20', maxBudgetUsd: '$ 3.50' })).toEqual({ maxIterations: 20, maxBudgetUsd: '3.50' });
   });
 });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CarryOutPlan, ConversationTerms, Principal, QueuedMessage, UpdateConversationTerms } from '@slipway/contracts';
+import type { CarryOutPlan, ConversationRunSettings, Principal, QueuedMessage, UpdateRunSettings } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
@@ -16,7 +16,7 @@ import { wantJob } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { ConversationSpendingService } from './conversation-spending.js';
-import { forgetAppliedSpending, setTerms, termsOf } from './conversation-terms.queries.js';
+import { forgetAppliedSpending, runSettingsOf, setRunSettings } from './run-settings.queries.js';
 
 const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each step as the plan says. Say where you leave it.';
 
@@ -28,7 +28,7 @@ const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each s
  * until the agent acknowledges them: a process that dies between, and a message that is lost, cost only time.
  */
 @Injectable()
-export class ConversationTermsService {
+export class RunSettingsService {
   constructor(
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
@@ -42,7 +42,7 @@ export class ConversationTermsService {
   ) {}
 
   /** What it has already changes nothing. @throws SlipwayError `resource.not-found`, `request.invalid` beyond a ceiling, `conversation.busy`, `sandbox.unreachable`: nothing has changed then. */
-  async change(caller: Principal, id: string, change: UpdateConversationTerms): Promise<void> {
+  async change(caller: Principal, id: string, change: UpdateRunSettings): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     await inOrg(this.pool, caller.orgId, async (client) =>
@@ -51,28 +51,30 @@ export class ConversationTermsService {
     await this.agents.check(caller.orgId, id, row, wantedOf(change));
     const after = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
-      const before = await termsOf(client, caller.orgId, id);
+      const before = await runSettingsOf(client, caller.orgId, id);
       if (current === null || before === null) throw notFound();
-      const terms: ConversationTerms = {
+      const settings: ConversationRunSettings = {
         agentType: change.agentType ?? before.agentType,
         maxIterations: change.maxIterations === undefined ? before.maxIterations : change.maxIterations,
         maxBudgetUsd: change.maxBudgetUsd === undefined ? before.maxBudgetUsd : change.maxBudgetUsd,
       };
-      if (sameTerms(terms, before)) return null;
-      await setTerms(client, caller.orgId, id, terms);
+      if (sameRunSettings(settings, before)) return null;
+      await setRunSettings(client, caller.orgId, id, settings);
       await forgetAppliedSpending(client, caller.orgId, id);
-      const stored = (await termsOf(client, caller.orgId, id)) ?? terms;
+      const stored = (await runSettingsOf(client, caller.orgId, id)) ?? settings;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
       const publish = await this.ingest.appendPlatform(
         client,
         caller.orgId,
         id,
-        [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'terms', value: stored }],
+        [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'run_settings', value: stored }],
         current,
       );
       const job = jobFor(current);
       if (job !== null) await wantJob(client, caller.orgId, job, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-terms', target: id, before: { ...before }, after: { ...stored } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'conversation.set-run-settings', target: id, before: { ...before }, after: { ...stored } }),
+      );
       return { publish, job, current };
     });
     if (after === null) return;
@@ -104,11 +106,11 @@ export class ConversationTermsService {
   }
 }
 
-function wantedOf({ maxBudgetUsd, ...rest }: UpdateConversationTerms): WantedSettings {
+function wantedOf({ maxBudgetUsd, ...rest }: UpdateRunSettings): WantedSettings {
   return { ...rest, maxBudgetUsd: typeof maxBudgetUsd === 'string' ? Number(maxBudgetUsd) : maxBudgetUsd };
 }
 
-function sameTerms(one: ConversationTerms, other: ConversationTerms): boolean {
-  const budget = ({ maxBudgetUsd }: ConversationTerms): number | null => (maxBudgetUsd === null ? null : Number(maxBudgetUsd));
+function sameRunSettings(one: ConversationRunSettings, other: ConversationRunSettings): boolean {
+  const budget = ({ maxBudgetUsd }: ConversationRunSettings): number | null => (maxBudgetUsd === null ? null : Number(maxBudgetUsd));
   return one.agentType === other.agentType && one.maxIterations === other.maxIterations && budget(one) === budget(other);
 }

@@ -1,5 +1,5 @@
 'use client';
-import { UpdateConversationTerms } from '@slipway/contracts';
+import { UpdateRunSettings } from '@slipway/contracts';
 import { Button, Dialog, Field, Input } from '@slipway/ui';
 import { api } from '../../api/client.ts';
 import { money } from '../../browser/format.ts';
@@ -7,18 +7,18 @@ import { useConversation, useView } from '../conversation/conversation-context.t
 import { useSpent } from '../conversation/use-spent.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
-import { formOfTerms, termsOfForm } from './limit.ts';
+import { formOfRunSettings, runSettingsOfForm } from './limit.ts';
 
 /** How far this conversation's agent goes before it pauses and asks. */
 export function LimitsDialog({ onClose }: { onClose: () => void }) {
   const { conversation, orgId } = useConversation();
-  const terms = useView((view) => view.terms);
+  const settings = useView((view) => view.runSettings);
   const { costUsd: spent } = useSpent();
   const form = useForm({
-    initial: formOfTerms(terms),
-    schema: UpdateConversationTerms,
-    requestOf: termsOfForm,
-    send: (body) => api.updateConversationTerms({ org: orgId, conversation: conversation.id, body }),
+    initial: formOfRunSettings(settings),
+    schema: UpdateRunSettings,
+    requestOf: runSettingsOfForm,
+    send: (body) => api.updateRunSettings({ org: orgId, conversation: conversation.id, body }),
     onDone: onClose,
   });
   return (

@@ -1,5 +1,5 @@
 'use client';
-import type { Conversation, UpdateConversationTerms } from '@slipway/contracts';
+import type { Conversation, UpdateRunSettings } from '@slipway/contracts';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -13,12 +13,12 @@ export function showFailure(error: unknown): void {
 }
 
 /** Changes how far the agent goes by itself, and lets it go on. A repeated try does no harm: values are absolute, and "go on" is one outbox job. */
-export function useGoOnWith(): UseMutationResult<Conversation, Error, UpdateConversationTerms> {
+export function useGoOnWith(): UseMutationResult<Conversation, Error, UpdateRunSettings> {
   const { orgId, conversation } = useConversation();
   const target = { org: orgId, conversation: conversation.id };
   return useMutation({
-    mutationFn: async (terms: UpdateConversationTerms) => {
-      await api.updateConversationTerms({ ...target, body: terms });
+    mutationFn: async (settings: UpdateRunSettings) => {
+      await api.updateRunSettings({ ...target, body: settings });
       return api.resumeConversation(target);
     },
   });

@@ -1,5 +1,5 @@
 'use client';
-import { UpdateConversationTerms } from '@slipway/contracts';
+import { UpdateRunSettings } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
 import { Gauge } from 'lucide-react';
 import Link from 'next/link';
@@ -11,7 +11,7 @@ import { useView } from '../conversation/conversation-context.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { useSession } from '../session/me.ts';
 import { asMoney, causeOf, extendedBudget, extension, type Limit, limitOf } from './limit.ts';
-import { showFailure, useGoOnWith } from './use-terms.ts';
+import { showFailure, useGoOnWith } from './use-run-settings.ts';
 
 /** Why the agent halted by itself, above the composer, with what can be done about it. */
 export function LimitCard() {
@@ -23,7 +23,7 @@ export function LimitCard() {
 
 function Halted({ limit }: { limit: Limit }) {
   const { org } = useSession();
-  const live = useView((view) => view.terms);
+  const live = useView((view) => view.runSettings);
   /** What it was asked to go on from: the buttons say the same until it does. */
   const [asked, setAsked] = useState<typeof live | null>(null);
   const spent = useView((view) => view.costUsd);
@@ -31,10 +31,10 @@ function Halted({ limit }: { limit: Limit }) {
   const { stop, resume } = useLifecycle();
   const change = useGoOnWith();
   const busy = stop.isPending || stop.isSuccess || resume.isPending || resume.isSuccess || change.isPending || change.isSuccess;
-  const terms = busy && asked !== null ? asked : live;
+  const settings = busy && asked !== null ? asked : live;
   const mayWrite = org.permissions.includes('conversation:write');
   const { title } = failureOfCode(limit.code);
-  const own = limit.code === 'agent.budget-limit' ? (terms.maxBudgetUsd ?? asMoney(Math.max(1, Math.ceil(spent)))) : null;
+  const own = limit.code === 'agent.budget-limit' ? (settings.maxBudgetUsd ?? asMoney(Math.max(1, Math.ceil(spent)))) : null;
   const extend = () => {
     setAsked(live);
     if (own === null) return resume.mutate();
@@ -54,7 +54,7 @@ function Halted({ limit }: { limit: Limit }) {
         ) : raising && limit.code !== 'budget.exhausted' ? (
           <Raise
             limit={limit.code}
-            suggested={own === null ? String((terms.maxIterations ?? 500) * 2) : extendedBudget(own, spent, limit.detail)}
+            suggested={own === null ? String((settings.maxIterations ?? 500) * 2) : extendedBudget(own, spent, limit.detail)}
             spent={spent}
             busy={busy}
             error={change.error}
@@ -68,9 +68,9 @@ function Halted({ limit }: { limit: Limit }) {
                 ? 'Try again'
                 : own !== null
                   ? `Extend by ${money(extension(own, spent, limit.detail))}`
-                  : terms.maxIterations === null
+                  : settings.maxIterations === null
                     ? 'Go on for as many steps again'
-                    : `Go on for ${number(terms.maxIterations)} more steps`}
+                    : `Go on for ${number(settings.maxIterations)} more steps`}
             </Button>
             {limit.code === 'budget.exhausted' ? (
               org.permissions.includes('budget:write') ? (
@@ -108,7 +108,7 @@ function Raise({
   busy: boolean;
   error: Error | null;
   onCancel: () => void;
-  onRaise: (terms: UpdateConversationTerms) => void;
+  onRaise: (settings: UpdateRunSettings) => void;
 }) {
   const [value, setValue] = useState(suggested);
   const [wrong, setWrong] = useState<string | null>(null);
@@ -116,7 +116,7 @@ function Raise({
   const failure = error === null ? null : failureOf(error);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const parsed = UpdateConversationTerms.safeParse(ofSteps ? { maxIterations: Number(value) } : { maxBudgetUsd: value.trim().replace(/^\$\s*/, '') });
+    const parsed = UpdateRunSettings.safeParse(ofSteps ? { maxIterations: Number(value) } : { maxBudgetUsd: value.trim().replace(/^\$\s*/, '') });
     if (!parsed.success) return setWrong(sentenceOf(parsed.error.issues[0]?.message ?? ''));
     if (!ofSteps && Number(parsed.data.maxBudgetUsd) <= spent) return setWrong(`It has cost ${money(spent)} already.`);
     setWrong(null);

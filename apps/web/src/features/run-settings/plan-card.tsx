@@ -6,14 +6,14 @@ import { useRef } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
-import { showFailure } from './use-terms.ts';
+import { showFailure } from './use-run-settings.ts';
 import { hasWrittenPlan } from './written-plan.ts';
 
 const RESTS: ReadonlySet<string> = new Set(['finished', 'stopped', 'paused']);
 
 /** An agent that has planned and rests: its plan can be carried out, or talked about further. */
 export function PlanCard() {
-  const plans = useView((view) => view.terms.agentType === 'plan' && RESTS.has(view.status));
+  const plans = useView((view) => view.runSettings.agentType === 'plan' && RESTS.has(view.status));
   return plans ? <Planned /> : null;
 }
 

@@ -9,27 +9,33 @@ import {
   type Principal,
   type QueuedMessage,
   type RevokeConfirmationRule,
-  type UpdateConversationTerms,
+  type UpdateRunSettings,
 } from '@slipway/contracts';
 import { ConversationsService } from '../conversations/conversations.service.js';
 import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { BesideTheTaskService } from './beside-the-task.service.js';
-import { ConversationTermsService } from './conversation-terms.service.js';
+import { RunSettingsService } from './run-settings.service.js';
 
 @Controller()
-export class ConversationTermsController {
+export class RunSettingsController {
   constructor(
-    private readonly terms: ConversationTermsService,
+    private readonly runSettings: RunSettingsService,
     private readonly beside: BesideTheTaskService,
     private readonly conversations: ConversationsService,
   ) {}
 
-  @Serves(operations.updateConversationTerms)
-  async update(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateConversationTerms): Promise<Conversation> {
-    await this.terms.change(caller, conversationId(id), body);
+  @Serves(operations.updateRunSettings)
+  async update(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateRunSettings): Promise<Conversation> {
+    await this.runSettings.change(caller, conversationId(id), body);
     return this.conversations.get(caller, conversationId(id));
+  }
+
+  /** For pages of the release before. Goes in 0.2.0. */
+  @Serves(operations.updateRunSettings, { path: '/api/v1/orgs/{org}/conversations/{conversation}/terms' })
+  updateAsBefore(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateRunSettings): Promise<Conversation> {
+    return this.update(caller, id, body);
   }
 
   @Serves(operations.carryOutPlan)
@@ -39,7 +45,7 @@ export class ConversationTermsController {
     @Body() body: CarryOutPlan,
     @ReservedId() messageId: string | undefined,
   ): Promise<QueuedMessage> {
-    return this.terms.carryOut(caller, conversationId(id), body, messageId);
+    return this.runSettings.carryOut(caller, conversationId(id), body, messageId);
   }
 
   @Serves(operations.condenseConversation)

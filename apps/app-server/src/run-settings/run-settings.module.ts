@@ -4,12 +4,12 @@ import { ConversationsModule } from '../conversations/conversations.module.js';
 import { BesideTheTaskService } from './beside-the-task.service.js';
 import { ChargePassesService } from './charge-passes.service.js';
 import { ConversationSpendingService } from './conversation-spending.js';
-import { ConversationTermsController } from './conversation-terms.controller.js';
-import { ConversationTermsService } from './conversation-terms.service.js';
+import { RunSettingsController } from './run-settings.controller.js';
+import { RunSettingsService } from './run-settings.service.js';
 
 @Module({
   imports: [AgentSettingsModule, ConversationsModule],
-  controllers: [ConversationTermsController],
-  providers: [ConversationTermsService, ConversationSpendingService, BesideTheTaskService, ChargePassesService],
+  controllers: [RunSettingsController],
+  providers: [RunSettingsService, ConversationSpendingService, BesideTheTaskService, ChargePassesService],
 })
-export class ConversationTermsModule {}
+export class RunSettingsModule {}

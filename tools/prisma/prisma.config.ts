@@ -1,2 +1,2 @@
 import { defineConfig } from 'prisma/config';
-export default defineConfig({ schema: '../../prisma/app/schema.prisma' });
+export default defineConfig({ schema: '../../prisma/app/user-store.prisma' });

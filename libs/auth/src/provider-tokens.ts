@@ -3,17 +3,8 @@ import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { z } from 'zod';
 import type { OidcIssuer } from './oidc-issuer.js';
+import { type Connected, findProviderToken, listProviderTokens, storeProviderToken } from './provider-tokens.queries.js';
 import type { SecretBox } from './secret-box/secret-box.js';
-
-/** Another provider's account of a user, without its token. */
-export interface Connected {
-  readonly provider: string;
-  readonly scopes: string[];
-  readonly connectedAt: Date;
-  readonly refreshedAt: Date;
-  /** `null`: it does not end by itself. */
-  readonly expiresAt: Date | null;
-}
 
 const Kept = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() });
 
@@ -52,13 +43,8 @@ export class ProviderTokens {
       if (expiresAt !== null && expiresAt.getTime() < before && this.brokers.includes(provider)) await this.takeOne(userId, accessToken, provider);
   }
 
-  async list(userId: string): Promise<Connected[]> {
-    const { rows } = await this.pool.query<Connected>(
-      `SELECT provider, scopes, connected_at AS "connectedAt", refreshed_at AS "refreshedAt", expires_at AS "expiresAt"
-       FROM app.provider_token WHERE user_id = $1 ORDER BY provider`,
-      [userId],
-    );
-    return rows;
+  list(userId: string): Promise<Connected[]> {
+    return listProviderTokens(this.pool, userId);
   }
 
   /**
@@ -66,14 +52,10 @@ export class ProviderTokens {
    * or ENCRYPTION_KEY has changed since.
    */
   async of(userId: string, provider: string): Promise<string | null> {
-    const { rows } = await this.pool.query<{ token: Buffer; expires_at: Date | null }>(
-      'SELECT token, expires_at FROM app.provider_token WHERE user_id = $1 AND provider = $2',
-      [userId, provider],
-    );
-    const row = rows[0];
-    if (row === undefined || (row.expires_at !== null && row.expires_at <= this.clock.now())) return null;
+    const kept = await findProviderToken(this.pool, userId, provider);
+    if (kept === null || (kept.expiresAt !== null && kept.expiresAt <= this.clock.now())) return null;
     try {
-      return Kept.parse(JSON.parse(this.box.decrypt(row.token, purpose(userId, provider)))).accessToken;
+      return Kept.parse(JSON.parse(this.box.decrypt(Buffer.from(kept.token), purpose(userId, provider)))).accessToken;
     } catch (error) {
       this.logger.warn({ err: error, provider }, 'failed to decrypt a stored provider token');
       return null;
@@ -86,18 +68,12 @@ export class ProviderTokens {
       if (token === null) return;
       const now = this.clock.now();
       const { accessToken: access, refreshToken } = token;
-      await this.pool.query(
-        `INSERT INTO app.provider_token (user_id, provider, token, scopes, connected_at, refreshed_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5, $6)
-         ON CONFLICT (user_id, provider) DO UPDATE SET token = excluded.token, scopes = excluded.scopes, refreshed_at = excluded.refreshed_at, expires_at = excluded.expires_at`,
-        [
-          userId,
-          provider,
-          this.box.encrypt(JSON.stringify({ accessToken: access, refreshToken }), purpose(userId, provider)),
-          token.scopes,
-          now,
-          token.lifeSeconds === null ? null : new Date(now.getTime() + token.lifeSeconds * 1000),
-        ],
-      );
+      await storeProviderToken(this.pool, userId, provider, {
+        token: this.box.encrypt(JSON.stringify({ accessToken: access, refreshToken }), purpose(userId, provider)),
+        scopes: token.scopes,
+        refreshedAt: now,
+        expiresAt: token.lifeSeconds === null ? null : new Date(now.getTime() + token.lifeSeconds * 1000),
+      });
     } catch (error) {
       this.logger.warn({ err: error, provider }, 'provider token not stored, the next sign-in will retry');
     }

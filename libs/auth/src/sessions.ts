@@ -7,6 +7,17 @@ import { z } from 'zod';
 import type { IssuerLogout } from './logout-tokens.js';
 import type { Identity, OidcIssuer, Tokens } from './oidc-issuer.js';
 import type { SecretBox } from './secret-box/secret-box.js';
+import {
+  claimRefresh,
+  deleteExpiredSessions,
+  findSessionOf,
+  findSessionsOf,
+  findSessionsOfIssuer,
+  listSessions,
+  neverRefresh,
+  type SessionRecord,
+  storeTokens,
+} from './sessions.queries.js';
 import { SeenSessions } from './sessions-seen.js';
 
 /** A signed-in user, as a request or a socket sees them. `orgs[0]` is the personal one. */
@@ -27,16 +38,6 @@ export interface SignInOrigin {
   readonly address: string | null;
   /** The session that this browser had before, which ends with the beginning of the new one. */
   readonly replaces: string | null;
-}
-
-/** A session as its user sees it. */
-export interface SessionRecord {
-  readonly id: string;
-  readonly userAgent: string | null;
-  readonly address: string | null;
-  readonly createdAt: Date;
-  readonly lastSeenAt: Date;
-  readonly expiresAt: Date;
 }
 
 /** Why sessions end, in the audit's words. `user`: the user ended it. */
@@ -128,7 +129,7 @@ export class Sessions {
     });
     if (rows[0] === undefined) throw new SlipwayError('account.deactivated', 'This account was deactivated by an admin.');
     if (from.replaces !== null) this.forgetAll([from.replaces]);
-    await this.pool.query('DELETE FROM app.session WHERE expires_at < now()');
+    await deleteExpiredSessions(this.pool);
     return { sessionId, userId: rows[0].user_id, expiresAt };
   }
 
@@ -152,19 +153,18 @@ export class Sessions {
 
   /** Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
   async end(sessionId: string): Promise<string | null> {
-    const [ended] = await this.endWhere('signed-out', 'SELECT $1::text', [sessionId]);
+    const [ended] = await this.endEach('signed-out', [sessionId]);
     return ended === undefined ? null : (this.open(sessionId, ended.tokens)?.idToken ?? null);
   }
 
   /** One session of this user. @returns false when they have none of that id. */
   async endOf(userId: string, sessionId: string): Promise<boolean> {
-    return (await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id = $2', [userId, sessionId])).length > 0;
+    return (await this.endEach('ended-by-person', await findSessionOf(this.pool, userId, sessionId))).length > 0;
   }
 
   /** Every session of this user. @param except one that stays; `null`: none does. @returns how many ended. */
   async endAll(userId: string, except: string | null): Promise<number> {
-    const ended = await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id IS DISTINCT FROM $2', [userId, except]);
-    return ended.length;
+    return (await this.endEach('ended-by-person', await findSessionsOf(this.pool, userId, except))).length;
   }
 
   /**
@@ -172,24 +172,13 @@ export class Sessions {
    * ended.
    */
   async endByIssuer({ issuer, subject, issuerSession }: Pick<IssuerLogout, 'issuer' | 'subject' | 'issuerSession'>): Promise<number> {
-    const ended = await this.endWhere(
-      'ended-by-issuer',
-      `SELECT s.id FROM app.session s JOIN app.user_account u ON u.id = s.user_id
-       WHERE u.issuer = $1 AND ($2::text IS NOT NULL OR $3::text IS NOT NULL) AND ($2::text IS NULL OR u.subject = $2) AND ($3::text IS NULL OR s.issuer_session = $3)`,
-      [issuer, subject, issuerSession],
-    );
-    return ended.length;
+    const ids = await findSessionsOfIssuer(this.pool, issuer, subject, issuerSession);
+    return (await this.endEach('ended-by-issuer', ids)).length;
   }
 
   /** Sessions of this user that are valid, the last used first. */
-  async list(userId: string, limit: number): Promise<SessionRecord[]> {
-    const { rows } = await this.pool.query<SessionRecord>({
-      name: 'list-sessions',
-      text: `SELECT id, user_agent AS "userAgent", address, created_at AS "createdAt", coalesce(last_seen_at, created_at) AS "lastSeenAt", expires_at AS "expiresAt"
-             FROM app.session WHERE user_id = $1 AND expires_at > now() ORDER BY coalesce(last_seen_at, created_at) DESC, id LIMIT $2`,
-      values: [userId, limit],
-    });
-    return rows;
+  list(userId: string, limit: number): Promise<SessionRecord[]> {
+    return listSessions(this.pool, userId, limit);
   }
 
   /**
@@ -210,13 +199,16 @@ export class Sessions {
     return this.seen.close();
   }
 
-  private async endWhere(why: Ending, which: string, values: unknown[]): Promise<Array<{ id: string; tokens: Buffer }>> {
+  private async endEach(why: Ending, ids: readonly string[]): Promise<Array<{ id: string; tokens: Buffer }>> {
+    if (ids.length === 0) return [];
     const context = currentContext();
-    const next = values.length + 1;
-    const { rows } = await this.pool.query<{ id: string; tokens: Buffer }>(
-      `SELECT id, tokens FROM app.end_sessions(ARRAY(${which}), $${next}, $${next + 1}, $${next + 2}, $${next + 3})`,
-      [...values, why, ENDINGS[why], context?.requestId ?? null, context?.address ?? null],
-    );
+    const { rows } = await this.pool.query<{ id: string; tokens: Buffer }>('SELECT id, tokens FROM app.end_sessions($1, $2, $3, $4, $5)', [
+      ids,
+      why,
+      ENDINGS[why],
+      context?.requestId ?? null,
+      context?.address ?? null,
+    ]);
     this.forgetAll(rows.map(({ id }) => id));
     return rows;
   }
@@ -268,12 +260,9 @@ export class Sessions {
    */
   private async refresh(sessionId: string, seen: Date): Promise<boolean> {
     const until = new Date(this.clock.now().getTime() + REFRESH_CLAIM_MS);
-    const { rows } = await this.pool.query<{ user_id: string; tokens: Buffer }>(
-      'UPDATE app.session SET access_expires_at = $3 WHERE id = $1 AND access_expires_at = $2 RETURNING user_id, tokens',
-      [sessionId, seen, until],
-    );
-    if (rows[0] === undefined) return true;
-    const stored = this.open(sessionId, rows[0].tokens);
+    const claimed = await claimRefresh(this.pool, sessionId, seen, until);
+    if (claimed === null) return true;
+    const stored = this.open(sessionId, Buffer.from(claimed.tokens));
     if (stored === null || stored.refreshToken === null) return this.postpone(sessionId);
     const { refreshToken, idToken } = stored;
     const answer = await this.issuer.refresh({ refreshToken, idToken }).catch((error: unknown) => {
@@ -282,21 +271,17 @@ export class Sessions {
     });
     if (answer === null) return true;
     if (answer === 'refused') {
-      await this.endWhere('ended-by-issuer', 'SELECT $1::text', [sessionId]);
+      await this.endEach('ended-by-issuer', [sessionId]);
       return false;
     }
-    await this.pool.query('UPDATE app.session SET tokens = $2, access_expires_at = $3 WHERE id = $1', [
-      sessionId,
-      this.seal(sessionId, answer),
-      this.dueAt(answer),
-    ]);
-    this.refreshed(rows[0].user_id, answer.accessToken);
+    await storeTokens(this.pool, sessionId, this.seal(sessionId, answer), this.dueAt(answer));
+    this.refreshed(claimed.userId, answer.accessToken);
     return true;
   }
 
   /** Without a refresh token there is nothing to ask the issuer: the session lasts to its own end. */
   private async postpone(sessionId: string): Promise<boolean> {
-    await this.pool.query('UPDATE app.session SET access_expires_at = expires_at WHERE id = $1', [sessionId]);
+    await neverRefresh(this.pool, sessionId);
     return true;
   }
 

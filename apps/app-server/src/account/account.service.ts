@@ -3,12 +3,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { dropEventsOfUser } from '@slipway/analytics';
 import { Sessions, type SignedIn } from '@slipway/auth';
 import { type MySettings, PersonSettings, type Principal, type UpdateMySettings } from '@slipway/contracts';
-import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, inOrg, type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
 import { CLOCK, CONFIG, SQL_POOL } from '../platform/tokens.js';
+import { acceptTerms, deleteProviderToken, findSettings, type StoredSettings, writeSettings } from './account.queries.js';
 
 /** Tries of a change that says no version, when others change the same at the same moment. */
 const TRIES = 10;
@@ -35,11 +36,7 @@ export class AccountService {
       throw new SlipwayError('account.terms-changed', `Version ${shown} was shown, but the present one is ${present}.`);
     if (person.termsVersion === present) return person;
     await this.recorded(person, async (client, actor) => {
-      const { rowCount } = await client.query(
-        'UPDATE app.user_account SET terms_version = $2, terms_accepted_at = $3 WHERE id = $1 AND terms_version IS DISTINCT FROM $2',
-        [person.userId, present, this.clock.now()],
-      );
-      if (rowCount === 0) return;
+      if (!(await acceptTerms(client, person.userId, present, this.clock.now()))) return;
       const before = person.termsVersion === null ? {} : { before: { version: person.termsVersion } };
       await client.query(
         auditOf(randomUUID(), actor, { action: 'terms.accept', target: person.userId, detail: { url }, ...before, after: { version: present } }),
@@ -50,12 +47,8 @@ export class AccountService {
   }
 
   async settings(userId: string): Promise<MySettings> {
-    const { rows } = await this.pool.query<{ settings: unknown; version: number }>(
-      'SELECT settings, settings_version AS version FROM app.user_account WHERE id = $1',
-      [userId],
-    );
-    if (rows[0] === undefined) throw notFound();
-    return { ...readSettings(rows[0].settings), version: rows[0].version };
+    const { settingsVersion: version, settings } = await this.stored(userId);
+    return { ...readSettings(settings), version };
   }
 
   /**
@@ -65,36 +58,40 @@ export class AccountService {
   async changeSettings(userId: string, change: UpdateMySettings, ifMatch: string | undefined): Promise<MySettings> {
     const conditional = ifMatch !== undefined && ifMatch.trim() !== '*';
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const { version, ...before } = await this.settings(userId);
+      const stored = await this.stored(userId);
+      const version = stored.settingsVersion;
       if (conditional && !etagsOf(ifMatch).includes(`"${version}"`)) break;
-      const after = changed(before, change);
-      if (await this.writeSettings(userId, version, before, after)) return { ...after, version: version + 1 };
+      const after = changed(readSettings(stored.settings), change);
+      if (await this.writeSettings(userId, stored, after)) return { ...after, version: version + 1 };
     }
     throw new SlipwayError('settings.changed', 'Your settings were changed in another window or by another program.');
   }
 
   /** With the consent to analytics, which is a column of its own; one that is taken back takes what waits with it. @returns false when there is a newer version. */
-  private async writeSettings(userId: string, version: number, before: PersonSettings, settings: PersonSettings): Promise<boolean> {
-    const allowed = settings.analytics === true;
-    const update = {
-      text: `UPDATE app.user_account SET settings = $3, settings_version = settings_version + 1,
-               analytics_since = CASE WHEN $4 THEN coalesce(analytics_since, now()) END WHERE id = $1 AND settings_version = $2`,
-      values: [userId, version, JSON.stringify(settings), allowed],
-    };
-    if (allowed || before.analytics !== true) return (await this.pool.query(update)).rowCount === 1;
+  private async writeSettings(userId: string, { settingsVersion, analyticsSince }: StoredSettings, settings: PersonSettings): Promise<boolean> {
+    if (settings.analytics === true)
+      return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince: analyticsSince ?? (await transactionTime(this.pool)) });
+    if (analyticsSince === null) return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince });
     return asSystem(this.pool, 'slipway_app_system', 'a user allows no analytics', async (client) => {
-      const { rowCount } = await client.query(update);
-      if (rowCount === 1) await dropEventsOfUser(client, userId);
-      return rowCount === 1;
+      const written = await writeSettings(client, userId, settingsVersion, { settings, analyticsSince: null });
+      if (written) await dropEventsOfUser(client, userId);
+      return written;
     });
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  private async stored(userId: string): Promise<StoredSettings> {
+    const stored = await findSettings(this.pool, userId);
+    if (stored === null) throw notFound();
+    return stored;
   }
 
   /** @returns false when there was no token of it. */
   forgetProvider(person: SignedIn, provider: string): Promise<boolean> {
     return this.recorded(person, async (client, actor) => {
-      const { rowCount } = await client.query('DELETE FROM app.provider_token WHERE user_id = $1 AND provider = $2', [person.userId, provider]);
-      if (rowCount === 1) await client.query(auditOf(randomUUID(), actor, { action: 'connection.delete', target: provider }));
-      return rowCount === 1;
+      const deleted = await deleteProviderToken(client, person.userId, provider);
+      if (deleted) await client.query(auditOf(randomUUID(), actor, { action: 'connection.delete', target: provider }));
+      return deleted;
     });
   }
 

@@ -1,6 +1,7 @@
 import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
 import { CREDENTIAL_KINDS, type CredentialKind } from '@slipway/db/conversations';
-import type { PoolClient } from '@slipway/db/sql';
+import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { type Prisma, userStore } from '@slipway/db/store';
 
 /** As JSON: moments are texts. */
 export interface ConnectionAppRow {
@@ -86,9 +87,8 @@ export async function lockConnection(client: PoolClient, orgId: string, id: stri
   return rowCount === 0 ? null : findConnection(client, orgId, id);
 }
 
-export async function countConnections(client: PoolClient, orgId: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM app.integration_connection WHERE org_id = $1', [orgId]);
-  return rows[0]?.count ?? 0;
+export function countConnections(client: PoolClient, orgId: string): Promise<number> {
+  return userStore(client, (store) => store.integrationConnection.count({ where: { orgId } }));
 }
 
 export interface NewConnection {
@@ -106,41 +106,26 @@ export interface NewConnection {
   readonly platform?: boolean;
 }
 
-export async function insertConnection(client: PoolClient, orgId: string, made: NewConnection): Promise<void> {
-  await client.query(
-    `INSERT INTO app.integration_connection (org_id, id, provider, kind, name, host, account, signature, own, settings, created_by, created_by_label, platform)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12, $13)`,
-    [
-      orgId,
-      made.id,
-      made.provider,
-      made.kind,
-      made.name,
-      made.host,
-      made.account,
-      made.signature,
-      JSON.stringify(made.own),
-      JSON.stringify(made.settings),
-      made.by.id,
-      made.by.label,
-      made.platform ?? false,
-    ],
-  );
+export async function insertConnection(client: PoolClient, orgId: string, { by, own, settings, ...made }: NewConnection): Promise<void> {
+  const data = { ...made, orgId, own: json(own), settings: json(settings), createdBy: by.id, createdByLabel: by.label };
+  await userStore(client, (store) => store.integrationConnection.createMany({ data }));
 }
+
+/** Contracts say what is in it; to Prisma it is JSON. */
+const json = (value: OwnIdentity | ConnectionSettings): Prisma.InputJsonObject => value as unknown as Prisma.InputJsonObject;
 
 export type ConnectionChange = Pick<ConnectionRow, 'name' | 'account' | 'own' | 'settings' | 'state'>;
 
-export async function updateConnection(client: PoolClient, orgId: string, id: string, change: ConnectionChange): Promise<void> {
-  await client.query(
-    `UPDATE app.integration_connection SET name = $3, account = $4, own = $5::jsonb, settings = $6::jsonb, state = $7,
-       state_reason = CASE WHEN $7 = 'needs-attention' THEN state_reason END, updated_at = now() WHERE org_id = $1 AND id = $2`,
-    [orgId, id, change.name, change.account, JSON.stringify(change.own), JSON.stringify(change.settings), change.state],
-  );
+export async function updateConnection(client: PoolClient, orgId: string, id: string, { own, settings, ...change }: ConnectionChange): Promise<void> {
+  const updatedAt = await transactionTime(client);
+  const reason = change.state === 'needs-attention' ? {} : { stateReason: null };
+  const data = { ...change, ...reason, own: json(own), settings: json(settings), updatedAt };
+  await userStore(client, (store) => store.integrationConnection.updateMany({ where: { orgId, id }, data }));
 }
 
 /** With its secrets, deliveries and threads. */
 export async function deleteConnection(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('DELETE FROM app.integration_connection WHERE org_id = $1 AND id = $2', [orgId, id]);
+  await userStore(client, (store) => store.integrationConnection.deleteMany({ where: { orgId, id } }));
 }
 
 /** Lets the present webhook secret hold for `hours` more, and no other: two hold at most, beside the one that comes. */

@@ -1,35 +1,52 @@
 import type { INVITATION_STATES, Invitation, Role } from '@slipway/contracts';
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import { type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
+import { type Prisma, userStore } from '@slipway/db/store';
 
-interface InvitationRow {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly state: Invitation['state'];
-  readonly invited_by: string;
-  readonly invited_by_label: string;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly mail_state: Invitation['mail']['state'];
-  readonly sent_at: Date | null;
-  readonly last_error: string | null;
+type State = (typeof INVITATION_STATES)[number];
+
+const COLUMNS = {
+  id: true,
+  email: true,
+  role: true,
+  invitedBy: true,
+  invitedByLabel: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+  acceptedAt: true,
+  mail: { select: { sentAt: true, failedAt: true, lastError: true } },
+} satisfies Prisma.InvitationSelect;
+type InvitationRow = Prisma.InvitationGetPayload<{ select: typeof COLUMNS }>;
+
+/** An invitation is in the first of these states that applies. */
+function stateOf(row: { readonly acceptedAt: Date | null; readonly revokedAt: Date | null; readonly expiresAt: Date }, now: Date): State {
+  if (row.acceptedAt !== null) return 'accepted';
+  if (row.revokedAt !== null) return 'revoked';
+  return row.expiresAt <= now ? 'expired' : 'open';
 }
 
-const STATE = `CASE WHEN i.accepted_at IS NOT NULL THEN 'accepted' WHEN i.revoked_at IS NOT NULL THEN 'revoked' WHEN i.expires_at <= now() THEN 'expired' ELSE 'open' END`;
-const COLUMNS = `i.id, i.email, i.role, ${STATE} AS state, i.invited_by, i.invited_by_label, i.created_at, i.expires_at, m.sent_at, m.last_error,
-  CASE WHEN m.id IS NULL THEN 'link' WHEN m.sent_at IS NOT NULL THEN 'sent' WHEN m.failed_at IS NOT NULL THEN 'failed' ELSE 'waiting' END AS mail_state`;
-const FROM = 'FROM app.invitation i LEFT JOIN app.outgoing_mail m ON m.org_id = i.org_id AND m.id = i.mail_id';
+/** The same as a condition. */
+function inState(state: State, now: Date): Prisma.InvitationWhereInput {
+  if (state === 'accepted') return { acceptedAt: { not: null } };
+  if (state === 'revoked') return { acceptedAt: null, revokedAt: { not: null } };
+  return { acceptedAt: null, revokedAt: null, expiresAt: state === 'open' ? { gt: now } : { lte: now } };
+}
 
-function toInvitation(row: InvitationRow): Invitation {
+function toInvitation(row: InvitationRow, now: Date): Invitation {
+  const { mail } = row;
   return {
     id: row.id,
     email: row.email,
-    role: row.role,
-    state: row.state,
-    invitedBy: { id: row.invited_by, label: row.invited_by_label },
-    createdAt: row.created_at.toISOString(),
-    expiresAt: row.expires_at.toISOString(),
-    mail: { state: row.mail_state, sentAt: row.sent_at?.toISOString() ?? null, error: row.last_error },
+    role: row.role as Role,
+    state: stateOf(row, now),
+    invitedBy: { id: row.invitedBy, label: row.invitedByLabel },
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
+    mail: {
+      state: mail === null ? 'link' : mail.sentAt !== null ? 'sent' : mail.failedAt !== null ? 'failed' : 'waiting',
+      sentAt: mail?.sentAt?.toISOString() ?? null,
+      error: mail?.lastError ?? null,
+    },
   };
 }
 
@@ -37,28 +54,31 @@ function toInvitation(row: InvitationRow): Invitation {
 export async function listInvitations(
   client: PoolClient,
   orgId: string,
-  filter: { state: (typeof INVITATION_STATES)[number] | undefined; after: { createdAt: string; id: string } | null; limit: number },
+  { state, after, limit }: { state: State | undefined; after: { createdAt: string; id: string } | null; limit: number },
 ): Promise<Invitation[]> {
-  const { rows } = await client.query<InvitationRow>(
-    `SELECT ${COLUMNS} ${FROM}
-     WHERE i.org_id = $1 AND ($2::text IS NULL OR ${STATE} = $2) AND ($3::timestamptz IS NULL OR (i.created_at, i.id) < ($3, $4::uuid))
-     ORDER BY i.created_at DESC, i.id DESC LIMIT $5`,
-    [orgId, filter.state ?? null, filter.after?.createdAt ?? null, filter.after?.id ?? null, filter.limit],
+  const now = await transactionTime(client);
+  const further: Prisma.InvitationWhereInput =
+    after === null ? {} : { OR: [{ createdAt: { lt: after.createdAt } }, { createdAt: after.createdAt, id: { lt: after.id } }] };
+  const rows = await userStore(client, (store) =>
+    store.invitation.findMany({
+      select: COLUMNS,
+      where: { orgId, ...(state === undefined ? {} : inState(state, now)), ...further },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit,
+    }),
   );
-  return rows.map(toInvitation);
+  return rows.map((row) => toInvitation(row, now));
 }
 
 export async function readInvitations(client: PoolClient, orgId: string, ids: readonly string[]): Promise<Map<string, Invitation>> {
-  const { rows } = await client.query<InvitationRow>(`SELECT ${COLUMNS} ${FROM} WHERE i.org_id = $1 AND i.id = ANY ($2::uuid[])`, [orgId, ids]);
-  return new Map(rows.map((row) => [row.id, toInvitation(row)]));
+  const now = await transactionTime(client);
+  const rows = await userStore(client, (store) => store.invitation.findMany({ select: COLUMNS, where: { orgId, id: { in: [...ids] } } }));
+  return new Map(rows.map((row) => [row.id, toInvitation(row, now)]));
 }
 
 export async function countOpen(client: PoolClient, orgId: string): Promise<number> {
-  const { rows } = await client.query<{ open: number }>(
-    'SELECT count(*)::int AS open FROM app.invitation WHERE org_id = $1 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()',
-    [orgId],
-  );
-  return rows[0]?.open ?? 0;
+  const now = await transactionTime(client);
+  return userStore(client, (store) => store.invitation.count({ where: { orgId, ...inState('open', now) } }));
 }
 
 /** Those of the addresses that a member has. */
@@ -72,9 +92,9 @@ export async function memberEmails(client: PoolClient, orgId: string, emails: re
 
 /** Those of the addresses that have an open invitation. */
 export async function openEmails(client: PoolClient, orgId: string, emails: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ email: string }>(
-    'SELECT email FROM app.invitation WHERE org_id = $1 AND email = ANY ($2) AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()',
-    [orgId, emails],
+  const now = await transactionTime(client);
+  const rows = await userStore(client, (store) =>
+    store.invitation.findMany({ select: { email: true }, where: { orgId, email: { in: [...emails] }, ...inState('open', now) } }),
   );
   return new Set(rows.map(({ email }) => email));
 }
@@ -89,7 +109,10 @@ export interface NewInvitation {
   readonly days: number;
 }
 
-/** Makes it, or renews an expired one of the same address. @returns its id; `null` when one is open. */
+/**
+ * Makes it, or renews an expired one of the same address: an upsert on a partial index, which Prisma cannot express.
+ * @returns its id; `null` when one is open.
+ */
 export async function insertInvitation(client: PoolClient, orgId: string, made: NewInvitation): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO app.invitation AS i (id, org_id, email, role, message, token_hash, invited_by, invited_by_label, expires_at)
@@ -104,7 +127,7 @@ export async function insertInvitation(client: PoolClient, orgId: string, made: 
 }
 
 export async function setMail(client: PoolClient, orgId: string, id: string, mailId: string): Promise<void> {
-  await client.query('UPDATE app.invitation SET mail_id = $3 WHERE org_id = $1 AND id = $2', [orgId, id, mailId]);
+  await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { mailId } }));
 }
 
 export interface LockedInvitation {
@@ -118,9 +141,12 @@ export interface LockedInvitation {
   readonly invited_by: string;
 }
 
+/** Locked until the transaction ends. */
 export async function lockInvitation(client: PoolClient, orgId: string, id: string): Promise<LockedInvitation | null> {
   const { rows } = await client.query<LockedInvitation>(
-    `SELECT i.id, i.email, i.role, i.message, ${STATE} AS state, i.accepted_by, i.mail_id, i.invited_by FROM app.invitation i WHERE i.org_id = $1 AND i.id = $2 FOR UPDATE`,
+    `SELECT id, email, role, message, accepted_by, mail_id, invited_by,
+       CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'open' END AS state
+     FROM app.invitation WHERE org_id = $1 AND id = $2 FOR UPDATE`,
     [orgId, id],
   );
   return rows[0] ?? null;
@@ -128,20 +154,19 @@ export async function lockInvitation(client: PoolClient, orgId: string, id: stri
 
 /** Another token in place of the one before, for `days` from now. */
 export async function renewInvitation(client: PoolClient, orgId: string, id: string, tokenHash: Buffer, days: number): Promise<void> {
-  await client.query(`UPDATE app.invitation SET token_hash = $3, expires_at = now() + $4 * interval '1 day', mail_id = NULL WHERE org_id = $1 AND id = $2`, [
-    orgId,
-    id,
-    tokenHash,
-    days,
-  ]);
+  const now = await transactionTime(client);
+  const data = { tokenHash: new Uint8Array(tokenHash), expiresAt: new Date(now.getTime() + days * 86_400_000), mailId: null };
+  await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data }));
 }
 
 export async function revokeInvitation(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('UPDATE app.invitation SET revoked_at = now() WHERE org_id = $1 AND id = $2', [orgId, id]);
+  const now = await transactionTime(client);
+  await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { revokedAt: now } }));
 }
 
 export async function markAccepted(client: PoolClient, orgId: string, id: string, userId: string): Promise<void> {
-  await client.query('UPDATE app.invitation SET accepted_at = now(), accepted_by = $3 WHERE org_id = $1 AND id = $2', [orgId, id, userId]);
+  const now = await transactionTime(client);
+  await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { acceptedAt: now, acceptedBy: userId } }));
 }
 
 /** What a token belongs to, whichever organization that is. */

@@ -1,5 +1,6 @@
 import { ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
-import type { PoolClient } from '@slipway/db/sql';
+import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 import { withdrawMail } from '../mail/mail.queries.js';
 
 /** The role that an inviter has at this moment: a member who may sign in, or a service account. `null`: neither. */
@@ -23,13 +24,16 @@ export function holdsUnder(inviter: Role | null, invited: Role): boolean {
 /** Revokes the open invitations of an inviter that their new role does not cover, and stops the mails. @param role `null`: they are no member any more. @returns the ids. */
 export async function revokeInvitationsAbove(client: PoolClient, orgId: string, inviterId: string, role: Role | null): Promise<string[]> {
   const above = ROLES.filter((invited) => !holdsUnder(role, invited));
-  const { rows } = await client.query<{ id: string; mail_id: string | null }>(
-    `UPDATE app.invitation SET revoked_at = now()
-     WHERE org_id = $1 AND invited_by = $2 AND role = ANY ($3) AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now() RETURNING id, mail_id`,
-    [orgId, inviterId, above],
+  const now = await transactionTime(client);
+  const revoked = await userStore(client, (store) =>
+    store.invitation.updateManyAndReturn({
+      where: { orgId, invitedBy: inviterId, role: { in: above }, acceptedAt: null, revokedAt: null, expiresAt: { gt: now } },
+      data: { revokedAt: now },
+      select: { id: true, mailId: true },
+    }),
   );
-  for (const { mail_id } of rows) if (mail_id !== null) await withdrawMail(client, orgId, mail_id);
-  return rows.map(({ id }) => id);
+  for (const { mailId } of revoked) if (mailId !== null) await withdrawMail(client, orgId, mailId);
+  return revoked.map(({ id }) => id);
 }
 
 /** Keys with which an invitation was made or resent, as the audit has them. */

@@ -1,5 +1,6 @@
 import type { Member, Role } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 
 interface MemberRow {
   readonly user_id: string;
@@ -68,11 +69,22 @@ export function countMembers(pool: SqlPool, orgId: string, words: readonly strin
 }
 
 export async function findMember(client: PoolClient, orgId: string, userId: string): Promise<Member | null> {
-  const { rows } = await client.query<MemberRow>(
-    `SELECT ${COLUMNS} FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE m.org_id = $1 AND m.user_id = $2`,
-    [orgId, userId],
+  const row = await userStore(client, (store) =>
+    store.membership.findFirst({
+      where: { orgId, userId, user: {} },
+      select: {
+        userId: true,
+        role: true,
+        source: true,
+        createdAt: true,
+        user: { select: { name: true, email: true, lastActiveAt: true, deactivatedAt: true } },
+      },
+    }),
   );
-  return rows[0] === undefined ? null : toMember(rows[0]);
+  if (row === null) return null;
+  const { name, email, lastActiveAt, deactivatedAt } = row.user;
+  const member = { user_id: row.userId, name, email, role: row.role as Role, source: row.source as Member['source'], created_at: row.createdAt };
+  return toMember({ ...member, last_active_at: lastActiveAt, deactivated: deactivatedAt !== null });
 }
 
 /** The same people with what each has spent. */

@@ -1,5 +1,6 @@
 import type { MEMBER_SOURCES, MemberRemoval, Role } from '@slipway/contracts';
-import type { PoolClient } from '@slipway/db/sql';
+import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 import { SlipwayError } from '@slipway/errors';
 import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
 import { knownCredentials } from './known-credentials.queries.js';
@@ -36,26 +37,20 @@ export function beingDeleted(deletesAt: string): SlipwayError {
 }
 
 export async function roleOf(client: PoolClient, orgId: string, userId: string): Promise<Role | null> {
-  const { rows } = await client.query<{ role: Role }>({
-    name: 'role-of',
-    text: 'SELECT role FROM app.membership WHERE org_id = $1 AND user_id = $2',
-    values: [orgId, userId],
-  });
-  return rows[0]?.role ?? null;
+  const member = await userStore(client, (store) => store.membership.findFirst({ select: { role: true }, where: { orgId, userId } }));
+  return (member?.role ?? null) as Role | null;
 }
 
 /** Whether another user than `userId` owns it, who can sign in. */
 export async function hasOtherOwner(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `SELECT 1 FROM app.membership m JOIN app.user_account u ON u.id = m.user_id
-     WHERE m.org_id = $1 AND m.role = 'owner' AND m.user_id <> $2 AND u.deactivated_at IS NULL LIMIT 1`,
-    [orgId, userId],
+  const other = await userStore(client, (store) =>
+    store.membership.findFirst({ select: { userId: true }, where: { orgId, role: 'owner', userId: { not: userId }, user: { deactivatedAt: null } } }),
   );
-  return rowCount === 1;
+  return other !== null;
 }
 
 export async function setRole(client: PoolClient, orgId: string, userId: string, role: Role): Promise<void> {
-  await client.query('UPDATE app.membership SET role = $3 WHERE org_id = $1 AND user_id = $2', [orgId, userId, role]);
+  await userStore(client, (store) => store.membership.updateMany({ where: { orgId, userId }, data: { role } }));
 }
 
 /** @returns false when they are a member already; then nothing is changed, whatever role they have. */
@@ -64,11 +59,8 @@ export async function addMember(
   orgId: string,
   member: { userId: string; role: Role; source: (typeof MEMBER_SOURCES)[number] },
 ): Promise<boolean> {
-  const { rowCount } = await client.query(
-    'INSERT INTO app.membership (org_id, user_id, role, source) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id, user_id) DO NOTHING',
-    [orgId, member.userId, member.role, member.source],
-  );
-  return rowCount === 1;
+  const { count } = await userStore(client, (store) => store.membership.createMany({ data: { orgId, ...member }, skipDuplicates: true }));
+  return count === 1;
 }
 
 /** What would go with a member, and what they would still know. */
@@ -90,11 +82,11 @@ export async function countRemoval(client: PoolClient, orgId: string, userId: st
  * `member-removed`, which is to be wanted in the same transaction.
  */
 export async function endMembership(client: PoolClient, orgId: string, userId: string): Promise<void> {
-  await client.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
-  await client.query('INSERT INTO app.former_member (org_id, user_id) VALUES ($1, $2) ON CONFLICT (org_id, user_id) DO UPDATE SET left_at = now()', [
-    orgId,
-    userId,
-  ]);
+  const leftAt = await transactionTime(client);
+  await userStore(client, (store) => store.membership.deleteMany({ where: { orgId, userId } }));
+  await userStore(client, (store) =>
+    store.formerMember.upsert({ where: { orgId_userId: { orgId, userId } }, create: { orgId, userId, leftAt }, update: { leftAt } }),
+  );
   await client.query(`UPDATE app.api_key SET revoked_at = now() WHERE org_id = $1 AND owner_kind = 'user' AND owner_id = $2 AND revoked_at IS NULL`, [
     orgId,
     userId,
@@ -108,11 +100,10 @@ export async function endMembership(client: PoolClient, orgId: string, userId: s
 
 /** Forgets that they have left. @returns whether they had. */
 export async function welcomeBack(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM app.former_member WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
-  return rowCount === 1;
+  const { count } = await userStore(client, (store) => store.formerMember.deleteMany({ where: { orgId, userId } }));
+  return count === 1;
 }
 
 export async function hasLeft(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
-  const { rowCount } = await client.query('SELECT 1 FROM app.former_member WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
-  return rowCount === 1;
+  return (await userStore(client, (store) => store.formerMember.findFirst({ select: { leftAt: true }, where: { orgId, userId } }))) !== null;
 }

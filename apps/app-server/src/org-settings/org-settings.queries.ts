@@ -1,6 +1,7 @@
 import { dropEventsOfOrg } from '@slipway/analytics';
 import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts';
-import type { PoolClient } from '@slipway/db/sql';
+import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { type Prisma, userStore } from '@slipway/db/store';
 
 /**
  * Values of an older version miss keys, those of a newer one have more: missing ones get defaults, extra ones are
@@ -16,32 +17,30 @@ export function orgSettingsOf(stored: unknown): OrgSettingValues {
 }
 
 export async function readOrgSettings(client: PoolClient, orgId: string): Promise<OrgSettingValues & { version: number }> {
-  return (
-    (await settingsRow(client, 'SELECT settings, settings_version AS version FROM app.org WHERE id = $1', orgId)) ?? { ...DEFAULT_ORG_SETTINGS, version: 1 }
-  );
+  const org = await userStore(client, (store) => store.org.findUnique({ select: { settings: true, settingsVersion: true }, where: { id: orgId } }));
+  return org === null ? { ...DEFAULT_ORG_SETTINGS, version: 1 } : { ...orgSettingsOf(org.settings), version: org.settingsVersion };
 }
 
 /** The same with the row locked until the transaction ends; `null` when there is no such organization. */
-export function lockOrgSettings(client: PoolClient, orgId: string): Promise<(OrgSettingValues & { version: number }) | null> {
-  return settingsRow(client, 'SELECT settings, settings_version AS version FROM app.org WHERE id = $1 FOR UPDATE', orgId);
+export async function lockOrgSettings(client: PoolClient, orgId: string): Promise<(OrgSettingValues & { version: number }) | null> {
+  const { rowCount } = await client.query('SELECT 1 FROM app.org WHERE id = $1 FOR UPDATE', [orgId]);
+  return rowCount === 0 ? null : readOrgSettings(client, orgId);
 }
 
-/** @returns the new version. */
+/** For the holder of the row. Keys that only a newer version knows stay as they are. @returns the new version. */
 export async function writeOrgSettings(client: PoolClient, orgId: string, values: OrgSettingValues): Promise<number> {
-  const { rows } = await client.query<{ version: number }>(
-    'UPDATE app.org SET settings = settings || $2::jsonb, settings_version = settings_version + 1 WHERE id = $1 RETURNING settings_version AS version',
-    [orgId, JSON.stringify(values)],
+  const stored = await userStore(client, (store) => store.org.findUnique({ select: { settings: true }, where: { id: orgId } }));
+  if (stored === null) return 1;
+  const settings = { ...(stored.settings as Prisma.JsonObject), ...values };
+  const { settingsVersion } = await userStore(client, (store) =>
+    store.org.update({ where: { id: orgId }, data: { settings, settingsVersion: { increment: 1 } }, select: { settingsVersion: true } }),
   );
-  return rows[0]?.version ?? 1;
+  return settingsVersion;
 }
 
 /** From now on, or no more: then what waits to be sent is deleted. In the transaction that changes the setting. */
 export async function allowAnalytics(client: PoolClient, orgId: string, allowed: boolean): Promise<void> {
-  await client.query('UPDATE app.org SET analytics_since = CASE WHEN $2 THEN now() END WHERE id = $1', [orgId, allowed]);
+  const analyticsSince = allowed ? await transactionTime(client) : null;
+  await userStore(client, (store) => store.org.updateMany({ where: { id: orgId }, data: { analyticsSince } }));
   if (!allowed) await dropEventsOfOrg(client, orgId);
-}
-
-async function settingsRow(client: PoolClient, text: string, orgId: string): Promise<(OrgSettingValues & { version: number }) | null> {
-  const { rows } = await client.query<{ settings: unknown; version: number }>(text, [orgId]);
-  return rows[0] === undefined ? null : { ...orgSettingsOf(rows[0].settings), version: rows[0].version };
 }

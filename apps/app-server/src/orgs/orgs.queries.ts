@@ -1,14 +1,11 @@
-import type { Org } from '@slipway/contracts';
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Org, Role } from '@slipway/contracts';
+import { type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 
 /** @returns false when the address is taken. */
 export async function insertOrg(client: PoolClient, org: { id: string; slug: string; name: string }): Promise<boolean> {
-  const { rowCount } = await client.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $2, $3, 'company') ON CONFLICT (slug) DO NOTHING`, [
-    org.id,
-    org.slug,
-    org.name,
-  ]);
-  return rowCount === 1;
+  const { count } = await userStore(client, (store) => store.org.createMany({ data: { ...org, kind: 'company' }, skipDuplicates: true }));
+  return count === 1;
 }
 
 /** Which of these addresses are taken, by whomever. */
@@ -17,23 +14,24 @@ export async function takenSlugs(pool: Pick<SqlPool, 'query'>, slugs: readonly s
   return new Set(rows.map(({ slug }) => slug));
 }
 
-export async function updateOrg(client: PoolClient, orgId: string, org: { name: string; slug: string }): Promise<void> {
-  await client.query('UPDATE app.org SET name = $2, slug = $3 WHERE id = $1', [orgId, org.name, org.slug]);
+/** @throws what Prisma throws when the slug is taken (`P2002`). */
+export async function updateOrg(client: PoolClient, orgId: string, { name, slug }: { name: string; slug: string }): Promise<void> {
+  await userStore(client, (store) => store.org.updateMany({ where: { id: orgId }, data: { name, slug } }));
 }
 
-/** @returns when it will be deleted: `hours` from now by the database's clock, or at the time that it waits for already. */
+/** For the holder of its row. @returns when it will be deleted: `hours` from now by the database's clock, or at the time that it waits for already. */
 export async function markForDeletion(client: PoolClient, orgId: string, hours: number): Promise<Date> {
-  const { rows } = await client.query<{ deletes_at: Date }>(
-    `UPDATE app.org SET deletes_at = coalesce(deletes_at, now() + $2 * interval '1 hour') WHERE id = $1 RETURNING deletes_at`,
-    [orgId, hours],
-  );
-  return (rows[0] as { deletes_at: Date }).deletes_at;
+  const deletesAt = new Date((await transactionTime(client)).getTime() + hours * 3_600_000);
+  await userStore(client, (store) => store.org.updateMany({ where: { id: orgId, deletesAt: null }, data: { deletesAt } }));
+  const org = await userStore(client, (store) => store.org.findUniqueOrThrow({ where: { id: orgId }, select: { deletesAt: true } }));
+  return org.deletesAt ?? deletesAt;
 }
 
 /** @returns false when its time is over: it is being deleted. */
 export async function unmarkForDeletion(client: PoolClient, orgId: string): Promise<boolean> {
-  const { rowCount } = await client.query('UPDATE app.org SET deletes_at = NULL WHERE id = $1 AND deletes_at > now()', [orgId]);
-  return rowCount === 1;
+  const now = await transactionTime(client);
+  const { count } = await userStore(client, (store) => store.org.updateMany({ where: { id: orgId, deletesAt: { gt: now } }, data: { deletesAt: null } }));
+  return count === 1;
 }
 
 /** Every way into its sandboxes, whoever has it. */
@@ -42,18 +40,19 @@ export async function endSandboxGrants(client: PoolClient, orgId: string): Promi
 }
 
 export async function isActiveAccount(client: PoolClient, userId: string): Promise<boolean> {
-  const { rowCount } = await client.query('SELECT 1 FROM app.user_account WHERE id = $1 AND deactivated_at IS NULL', [userId]);
-  return rowCount === 1;
+  const account = await userStore(client, (store) => store.userAccount.findFirst({ select: { id: true }, where: { id: userId, deactivatedAt: null } }));
+  return account !== null;
 }
 
 /** An organization as one of its members sees it who has come in, so that nothing is asked of them any more. */
 export async function readOrg(client: PoolClient, orgId: string, userId: string): Promise<Omit<Org, 'permissions'> | null> {
-  const { rows } = await client.query<Omit<Org, 'permissions' | 'deletesAt' | 'needs'> & { deletes_at: Date | null }>(
-    'SELECT o.id, o.slug, o.name, o.kind, o.deletes_at, m.role FROM app.org o JOIN app.membership m ON m.org_id = o.id WHERE o.id = $1 AND m.user_id = $2',
-    [orgId, userId],
+  const member = await userStore(client, (store) =>
+    store.membership.findFirst({
+      where: { orgId, userId, org: {} },
+      select: { role: true, org: { select: { id: true, slug: true, name: true, kind: true, deletesAt: true } } },
+    }),
   );
-  const row = rows[0];
-  if (row === undefined) return null;
-  const { deletes_at, ...org } = row;
-  return { ...org, deletesAt: deletes_at?.toISOString() ?? null, needs: null };
+  if (member === null) return null;
+  const { deletesAt, kind, ...org } = member.org;
+  return { ...org, kind: kind as Org['kind'], role: member.role as Role, deletesAt: deletesAt?.toISOString() ?? null, needs: null };
 }

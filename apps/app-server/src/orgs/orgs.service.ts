@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Sessions, type SignedIn } from '@slipway/auth';
 import { type CreateOrg, type Org, OrgSlug, type Principal, ROLE_PERMISSIONS, type UpdateOrg } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { isUniqueViolation } from '@slipway/db/store';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
@@ -199,8 +200,4 @@ export class OrgsService {
 
 function assertCompany({ kind }: OrgRow): void {
   if (kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '23505';
 }

@@ -2,7 +2,6 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { ApiKeys, ApiKeyUses, OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
-import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
@@ -11,8 +10,7 @@ import type { Config } from '../config.js';
 import { CALLBACK_PATH } from '../sign-in/paths.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
 
-/** Connections of one process: `Db` for ordinary queries, the pool for hot paths. */
-const DB_CONNECTIONS = 10;
+/** Connections of one process, for SQL and for Prisma alike. */
 const SQL_CONNECTIONS = 20;
 /** Longest wait for one answer of the database: a user waits for ours. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
@@ -33,7 +31,6 @@ export interface Platform {
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {
   constructor(
-    private readonly db: Db,
     private readonly sessions: Sessions,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     private readonly uses: ApiKeyUses,
@@ -47,11 +44,6 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: clock },
       { provide: IDS, useValue: createIds(clock) },
-      {
-        provide: Db,
-        useFactory: () =>
-          new Db({ url: config.DATABASE_URL, max: DB_CONNECTIONS, applicationName: 'app-server', watch: (pool) => pools.watch('prisma', pool) }),
-      },
       {
         provide: SQL_POOL,
         useFactory: () =>
@@ -112,6 +104,6 @@ export class PlatformModule implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.uses.close(), this.sessions.close()]);
-    await Promise.all([this.db.close(), this.pool.end()]);
+    await this.pool.end();
   }
 }

@@ -1,5 +1,6 @@
 import type { Role } from '@slipway/contracts';
-import type { PoolClient } from '@slipway/db/sql';
+import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 
 export interface MemberSessionRow {
   readonly id: string;
@@ -15,10 +16,7 @@ export interface MemberSessionRow {
   readonly refused: boolean;
 }
 
-/** By membership: sessions themselves are of no organization. */
-const OF_MEMBERS = 'FROM app.membership m JOIN app.session s ON s.user_id = m.user_id AND s.expires_at > now()';
-
-/** Active ones, last begun first. @param filter.userId `null`: of all users. */
+/** Active ones, last begun first; by membership, since sessions have no organization. @param filter.userId `null`: of all users. */
 export async function listMemberSessions(
   client: PoolClient,
   orgId: string,
@@ -27,7 +25,7 @@ export async function listMemberSessions(
   const { rows } = await client.query<MemberSessionRow>(
     `SELECT s.id, s.user_id AS "userId", u.name AS "userName", u.email, m.role, s.user_agent AS "userAgent", s.address, s.created_at AS "createdAt",
        coalesce(s.last_seen_at, s.created_at) AS "lastSeenAt", s.second_factor AS "secondFactor", app.session_needs(s, o) IS NOT NULL AS refused
-     ${OF_MEMBERS} JOIN app.user_account u ON u.id = m.user_id JOIN app.org o ON o.id = m.org_id
+     FROM app.membership m JOIN app.session s ON s.user_id = m.user_id AND s.expires_at > now() JOIN app.user_account u ON u.id = m.user_id JOIN app.org o ON o.id = m.org_id
      WHERE m.org_id = $1 AND ($2::text IS NULL OR m.user_id = $2) AND ($3::timestamptz IS NULL OR (s.created_at, s.id) < ($3::timestamptz, $4::text))
      ORDER BY s.created_at DESC, s.id DESC LIMIT $5`,
     [orgId, userId, after?.createdAt ?? null, after?.id ?? null, limit],
@@ -41,12 +39,15 @@ export async function findMemberSessions(
   orgId: string,
   which: { readonly sessionId: string } | { readonly userId: string },
 ): Promise<Array<{ id: string; userId: string; userAgent: string | null }>> {
-  const [column, value] = 'sessionId' in which ? ['s.id', which.sessionId] : ['m.user_id', which.userId];
-  const { rows } = await client.query<{ id: string; userId: string; userAgent: string | null }>(
-    `SELECT s.id, s.user_id AS "userId", s.user_agent AS "userAgent" ${OF_MEMBERS} WHERE m.org_id = $1 AND ${column} = $2 ORDER BY s.id`,
-    [orgId, value],
+  const now = await transactionTime(client);
+  const chosen = 'sessionId' in which ? { id: which.sessionId } : { userId: which.userId };
+  return userStore(client, (store) =>
+    store.session.findMany({
+      where: { ...chosen, expiresAt: { gt: now }, user: { memberships: { some: { orgId } } } },
+      orderBy: { id: 'asc' },
+      select: { id: true, userId: true, userAgent: true },
+    }),
   );
-  return rows;
 }
 
 /**

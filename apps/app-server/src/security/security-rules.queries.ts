@@ -1,30 +1,37 @@
 import type { SecurityRules, SecurityRuleValues } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
+import { type Prisma, userStore } from '@slipway/db/store';
 
-const SELECT = `SELECT session_max_minutes AS "sessionMaxMinutes", session_idle_minutes AS "sessionIdleMinutes", second_factor AS "secondFactor", security_version AS version
-  FROM app.org WHERE id = $1`;
+const COLUMNS = { sessionMaxMinutes: true, sessionIdleMinutes: true, secondFactor: true, securityVersion: true } satisfies Prisma.OrgSelect;
 
 export async function readSecurityRules(client: PoolClient, orgId: string): Promise<SecurityRules | null> {
-  return (await client.query<SecurityRules>(SELECT, [orgId])).rows[0] ?? null;
+  const org = await userStore(client, (store) => store.org.findUnique({ select: COLUMNS, where: { id: orgId } }));
+  if (org === null) return null;
+  const { securityVersion: version, ...rules } = org;
+  return { ...rules, version } as SecurityRules;
 }
 
 /** The same with the row locked until the transaction ends. */
 export async function lockSecurityRules(client: PoolClient, orgId: string): Promise<SecurityRules | null> {
-  return (await client.query<SecurityRules>(`${SELECT} FOR UPDATE`, [orgId])).rows[0] ?? null;
+  const { rowCount } = await client.query('SELECT 1 FROM app.org WHERE id = $1 FOR UPDATE', [orgId]);
+  return rowCount === 0 ? null : readSecurityRules(client, orgId);
 }
 
 /** @returns the new version. */
 export async function writeSecurityRules(client: PoolClient, orgId: string, values: SecurityRuleValues): Promise<number> {
-  const { rows } = await client.query<{ version: number }>(
-    `UPDATE app.org SET session_max_minutes = $2, session_idle_minutes = $3, second_factor = $4, security_version = security_version + 1
-     WHERE id = $1 RETURNING security_version AS version`,
-    [orgId, values.sessionMaxMinutes, values.sessionIdleMinutes, values.secondFactor],
+  const { sessionMaxMinutes, sessionIdleMinutes, secondFactor } = values;
+  const { securityVersion } = await userStore(client, (store) =>
+    store.org.update({
+      where: { id: orgId },
+      data: { sessionMaxMinutes, sessionIdleMinutes, secondFactor, securityVersion: { increment: 1 } },
+      select: { securityVersion: true },
+    }),
   );
-  return rows[0]?.version ?? 1;
+  return securityVersion;
 }
 
 /** A session is its user's, in no organization. */
 export async function hadSecondFactor(client: PoolClient, sessionId: string): Promise<boolean> {
-  const { rowCount } = await client.query('SELECT 1 FROM app.session WHERE id = $1 AND second_factor', [sessionId]);
-  return rowCount === 1;
+  const session = await userStore(client, (store) => store.session.findFirst({ select: { id: true }, where: { id: sessionId, secondFactor: true } }));
+  return session !== null;
 }

@@ -48,7 +48,7 @@ export { Prisma }
 export type Org = Prisma.OrgModel
 /**
  * Model UserAccount
- * A person. Not of one organization; `issuer` and `subject` are the identity provider's.
+ * A user. Not of one organization; `issuer` and `subject` are the identity provider's.
  */
 export type UserAccount = Prisma.UserAccountModel
 /**
@@ -57,75 +57,10 @@ export type UserAccount = Prisma.UserAccountModel
  */
 export type Membership = Prisma.MembershipModel
 /**
- * Model Session
- * A signed-in browser. Tokens are encrypted; the cookie holds only the id.
+ * Model FormerMember
+ * Who has left or was removed: an address of a domain does not bring them back, an invitation does.
  */
-export type Session = Prisma.SessionModel
-/**
- * Model ProviderToken
- * The token of another provider that came with a sign-in, encrypted: the person's own, in no organization.
- */
-export type ProviderToken = Prisma.ProviderTokenModel
-/**
- * Model Conversation
- * 
- */
-export type Conversation = Prisma.ConversationModel
-/**
- * Model Event
- * 
- */
-export type Event = Prisma.EventModel
-/**
- * Model Blob
- * A payload that was too large for its event, by content.
- */
-export type Blob = Prisma.BlobModel
-/**
- * Model ConversationBlob
- * Which conversation may read which payload.
- */
-export type ConversationBlob = Prisma.ConversationBlobModel
-/**
- * Model SandboxSteering
- * Who steers an agent by the files and programs of its sandbox, as sandbox-gateway sees it.
- */
-export type SandboxSteering = Prisma.SandboxSteeringModel
-/**
- * Model ConversationSpender
- * Whose budget a conversation's model calls count for now; without a row it is who made it.
- */
-export type ConversationSpender = Prisma.ConversationSpenderModel
-/**
- * Model ChargePassRequest
- * A pass that sandbox-gateway wants llm-gateway to know: calls beside the task that count for who asked.
- */
-export type ChargePassRequest = Prisma.ChargePassRequestModel
-/**
- * Model InboxMessage
- * A message from being accepted until it is in the log. `id` becomes the event's id; it is unique in its organization.
- */
-export type InboxMessage = Prisma.InboxMessageModel
-/**
- * Model Outbox
- * A job that must happen, written in the transaction that wants it; deleted when it is done.
- */
-export type Outbox = Prisma.OutboxModel
-/**
- * Model IdempotencyKey
- * 
- */
-export type IdempotencyKey = Prisma.IdempotencyKeyModel
-/**
- * Model WorkspaceSnapshot
- * The workspace's changes as last seen, for reading when the sandbox is away.
- */
-export type WorkspaceSnapshot = Prisma.WorkspaceSnapshotModel
-/**
- * Model SandboxGrant
- * Who may reach into a conversation's sandbox, through sandbox-gateway.
- */
-export type SandboxGrant = Prisma.SandboxGrantModel
+export type FormerMember = Prisma.FormerMemberModel
 /**
  * Model Invitation
  * A link that lets one address join; only the SHA-256 of its token is kept.
@@ -137,267 +72,22 @@ export type Invitation = Prisma.InvitationModel
  */
 export type OutgoingMail = Prisma.OutgoingMailModel
 /**
- * Model FormerMember
- * Who has left or was removed: an address of a domain does not bring them back, an invitation does.
+ * Model Session
+ * A signed-in browser. Tokens are encrypted; the cookie holds only the id.
  */
-export type FormerMember = Prisma.FormerMemberModel
-/**
- * Model OrgDomain
- * A domain of e-mail addresses that an organization says is its own; one may have proved it.
- */
-export type OrgDomain = Prisma.OrgDomainModel
-/**
- * Model AuditEntry
- * 
- */
-export type AuditEntry = Prisma.AuditEntryModel
-/**
- * Model AuditLink
- * One link an audit entry; its hash covers the entry and the link before.
- */
-export type AuditLink = Prisma.AuditLinkModel
-/**
- * Model OrgDataKey
- * Wrapped by the master key. Values are sealed under the newest.
- */
-export type OrgDataKey = Prisma.OrgDataKeyModel
-/**
- * Model Secret
- * 
- */
-export type Secret = Prisma.SecretModel
-/**
- * Model LlmProfile
- * 
- */
-export type LlmProfile = Prisma.LlmProfileModel
-/**
- * Model McpServer
- * 
- */
-export type McpServer = Prisma.McpServerModel
-/**
- * Model UsageDay
- * What model calls used and cost: a row a day (UTC), person, repository ('' for none) and model.
- */
-export type UsageDay = Prisma.UsageDayModel
-/**
- * Model UsageConversation
- * The same with the conversation; nil: counted before there was this table.
- */
-export type UsageConversation = Prisma.UsageConversationModel
-/**
- * Model UsageCursor
- * How far a ledger is rolled up.
- */
-export type UsageCursor = Prisma.UsageCursorModel
-/**
- * Model OrgStorage
- * How much an organization keeps in this database, and may.
- */
-export type OrgStorage = Prisma.OrgStorageModel
-/**
- * Model StorageDefault
- * The limit of organizations without one of their own, as worker was configured last.
- */
-export type StorageDefault = Prisma.StorageDefaultModel
-/**
- * Model SweepRun
- * 
- */
-export type SweepRun = Prisma.SweepRunModel
-/**
- * Model Budget
- * 
- */
-export type Budget = Prisma.BudgetModel
-/**
- * Model BudgetOverride
- * 
- */
-export type BudgetOverride = Prisma.BudgetOverrideModel
-/**
- * Model BudgetNotice
- * `userId` is empty for the organization's own limit.
- */
-export type BudgetNotice = Prisma.BudgetNoticeModel
-/**
- * Model BudgetStop
- * 
- */
-export type BudgetStop = Prisma.BudgetStopModel
-/**
- * Model ServiceAccount
- * 
- */
-export type ServiceAccount = Prisma.ServiceAccountModel
-/**
- * Model ApiKey
- * 
- */
-export type ApiKey = Prisma.ApiKeyModel
-/**
- * Model DeviceAuthorization
- * 
- */
-export type DeviceAuthorization = Prisma.DeviceAuthorizationModel
+export type Session = Prisma.SessionModel
 /**
  * Model IntegrationConnection
  * An organization's connection to a provider.
  */
 export type IntegrationConnection = Prisma.IntegrationConnectionModel
 /**
- * Model IntegrationSecret
- * 
- */
-export type IntegrationSecret = Prisma.IntegrationSecretModel
-/**
- * Model IntegrationDelivery
- * 
- */
-export type IntegrationDelivery = Prisma.IntegrationDeliveryModel
-/**
- * Model IntegrationDedupe
- * 
- */
-export type IntegrationDedupe = Prisma.IntegrationDedupeModel
-/**
- * Model IntegrationThread
- * 
- */
-export type IntegrationThread = Prisma.IntegrationThreadModel
-/**
- * Model IntegrationHook
- * A webhook that Slipway has made at a git host.
- */
-export type IntegrationHook = Prisma.IntegrationHookModel
-/**
- * Model IntegrationApp
- * The app of a provider that a connection is by, and where it is installed.
- */
-export type IntegrationApp = Prisma.IntegrationAppModel
-/**
- * Model IntegrationAccountClaim
- * An account at a git host that belongs to an organization.
- */
-export type IntegrationAccountClaim = Prisma.IntegrationAccountClaimModel
-/**
- * Model IntegrationAppRequest
- * A registration or an installation of an app that was begun.
- */
-export type IntegrationAppRequest = Prisma.IntegrationAppRequestModel
-/**
- * Model IntegrationRecovery
- * A delivery that had not come and was asked for again.
- */
-export type IntegrationRecovery = Prisma.IntegrationRecoveryModel
-/**
- * Model RepositoryGrant
- * A repository that a conversation may read through a connection.
- */
-export type RepositoryGrant = Prisma.RepositoryGrantModel
-/**
  * Model LinkedAccount
  * Who a user of an organization is at a provider, proved through one of its connections.
  */
 export type LinkedAccount = Prisma.LinkedAccountModel
 /**
- * Model LinkRequest
- * 
+ * Model ProviderToken
+ * The token of another provider that came with a sign-in, encrypted: the person's own, in no organization.
  */
-export type LinkRequest = Prisma.LinkRequestModel
-/**
- * Model AuthorizationRequest
- * An authorization of a connection that an admin has begun.
- */
-export type AuthorizationRequest = Prisma.AuthorizationRequestModel
-/**
- * Model CredentialRevocation
- * Tokens that are to be given back to their provider.
- */
-export type CredentialRevocation = Prisma.CredentialRevocationModel
-/**
- * Model ExternalIdentity
- * Who a user is at a provider, in every organization.
- */
-export type ExternalIdentity = Prisma.ExternalIdentityModel
-/**
- * Model ThreadAnswer
- * What is said in a thread at a provider.
- */
-export type ThreadAnswer = Prisma.ThreadAnswerModel
-/**
- * Model OutgoingWebhook
- * An address of the organization's own that is sent what becomes of conversations.
- */
-export type OutgoingWebhook = Prisma.OutgoingWebhookModel
-/**
- * Model OutgoingWebhookSecret
- * 
- */
-export type OutgoingWebhookSecret = Prisma.OutgoingWebhookSecretModel
-/**
- * Model WebhookMessage
- * 
- */
-export type WebhookMessage = Prisma.WebhookMessageModel
-/**
- * Model PullRequest
- * What a conversation publishes at a git host.
- */
-export type PullRequest = Prisma.PullRequestModel
-/**
- * Model TraceExport
- * How far a conversation's trace has left over OTLP.
- */
-export type TraceExport = Prisma.TraceExportModel
-/**
- * Model ConversationOutcome
- * What a conversation came to; kept when that is deleted.
- */
-export type ConversationOutcome = Prisma.ConversationOutcomeModel
-/**
- * Model PullRequestOutcome
- * What became of a pull request, as its host says; kept when its conversations are deleted.
- */
-export type PullRequestOutcome = Prisma.PullRequestOutcomeModel
-/**
- * Model PullRequestWork
- * Which conversations published which pull request.
- */
-export type PullRequestWork = Prisma.PullRequestWorkModel
-/**
- * Model AnalyticsEvent
- * An analytics event that waits to be sent.
- */
-export type AnalyticsEvent = Prisma.AnalyticsEventModel
-/**
- * Model AnalyticsPosition
- * Up to which link of its audit chain an organization's analytics events are made.
- */
-export type AnalyticsPosition = Prisma.AnalyticsPositionModel
-/**
- * Model AnalyticsConversation
- * Up to which position of its log a conversation's analytics events are made.
- */
-export type AnalyticsConversation = Prisma.AnalyticsConversationModel
-/**
- * Model AnalyticsMember
- * 
- */
-export type AnalyticsMember = Prisma.AnalyticsMemberModel
-/**
- * Model AnalyticsCursor
- * 
- */
-export type AnalyticsCursor = Prisma.AnalyticsCursorModel
-/**
- * Model FlagExposure
- * 
- */
-export type FlagExposure = Prisma.FlagExposureModel
-/**
- * Model FlagDefinitions
- * What the service of flags answered last.
- */
-export type FlagDefinitions = Prisma.FlagDefinitionsModel
+export type ProviderToken = Prisma.ProviderTokenModel

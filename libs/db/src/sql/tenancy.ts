@@ -116,6 +116,15 @@ export async function asSystem<T>(
   });
 }
 
+/**
+ * What SQL calls now(): when the transaction began, by the database's clock, to the millisecond. For statements that are not SQL and compare with it, or store it.
+ * @param client of a transaction; of a pool it is the time of this moment.
+ */
+export async function transactionTime(client: Pick<PoolClient, 'query'>): Promise<Date> {
+  const { rows } = await client.query<{ now: Date }>({ name: 'transaction-time', text: 'SELECT now()' });
+  return (rows[0] as { now: Date }).now;
+}
+
 async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

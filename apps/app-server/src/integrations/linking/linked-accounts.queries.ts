@@ -1,4 +1,5 @@
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import { userStore } from '@slipway/db/store';
 import type { Account } from '@slipway/integrations';
 
 export interface LinkRow {
@@ -139,17 +140,16 @@ export async function signInHolder(client: PoolClient, { provider, host, externa
   return rows[0]?.user_id ?? null;
 }
 
-/** @throws what Postgres throws when another user is linking the same account at the same moment (23505). */
+/** @throws what Prisma throws when another user is linking the same account at the same moment (`P2002`). */
 export async function insertLink(client: PoolClient, orgId: string, id: string, userId: string, of: ConfirmableRequest, now: Date): Promise<void> {
-  await client.query(
-    `INSERT INTO app.linked_account (org_id, id, provider, host, external_user_id, user_id, login, linked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [orgId, id, of.provider, of.host, of.external_user_id, userId, of.login, now],
-  );
+  const { provider, host, external_user_id: externalUserId, login } = of;
+  const data = { orgId, id, provider, host, externalUserId, userId, login, linkedAt: now };
+  await userStore(client, (store) => store.linkedAccount.createMany({ data }));
 }
 
 export async function deleteLink(client: PoolClient, orgId: string, id: string): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM app.linked_account WHERE org_id = $1 AND id = $2', [orgId, id]);
-  return rowCount === 1;
+  const { count } = await userStore(client, (store) => store.linkedAccount.deleteMany({ where: { orgId, id } }));
+  return count === 1;
 }
 
 export async function deleteRequest(client: PoolClient, orgId: string, id: string): Promise<void> {

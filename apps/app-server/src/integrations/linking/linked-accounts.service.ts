@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
 import { type BeginLink, LINK_MINUTES, type LinkBegun, type LinkedAccount, type LinkedAccountList, type Principal } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { isUniqueViolation } from '@slipway/db/store';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { authorizeUrl, type Provider, redeemForAccount } from '@slipway/integrations';
@@ -150,7 +151,7 @@ export class LinkedAccountsService {
       const request = await takeConfirmable(client, principal.orgId, id, person, this.clock.now());
       // Confirmed by another request of this moment, or given up: what is there now is answered below.
       if (request !== null) await this.link(client, principal, id, request);
-    }).catch((error: unknown) => Promise.reject(isTaken(error) ? taken() : error));
+    }).catch((error: unknown) => Promise.reject(isUniqueViolation(error) ? taken() : error));
     return this.toLink(await this.find(person, id));
   }
 
@@ -226,9 +227,4 @@ function refused(): SlipwayError {
 
 function taken(): SlipwayError {
   return new SlipwayError('linked-account.taken', 'Another user of the organization has linked this account.');
-}
-
-/** Postgres' word for a unique key that is in use. */
-function isTaken(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '23505';
 }

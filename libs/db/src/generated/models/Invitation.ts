@@ -254,6 +254,7 @@ export type InvitationWhereInput = {
   acceptedAt?: Prisma.DateTimeNullableFilter<"Invitation"> | Date | string | null
   acceptedBy?: Prisma.StringNullableFilter<"Invitation"> | string | null
   mailId?: Prisma.UuidNullableFilter<"Invitation"> | string | null
+  mail?: Prisma.XOR<Prisma.OutgoingMailNullableScalarRelationFilter, Prisma.OutgoingMailWhereInput> | null
 }
 
 export type InvitationOrderByWithRelationInput = {
@@ -271,6 +272,7 @@ export type InvitationOrderByWithRelationInput = {
   acceptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   acceptedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   mailId?: Prisma.SortOrderInput | Prisma.SortOrder
+  mail?: Prisma.OutgoingMailOrderByWithRelationInput
 }
 
 export type InvitationWhereUniqueInput = Prisma.AtLeast<{
@@ -291,6 +293,7 @@ export type InvitationWhereUniqueInput = Prisma.AtLeast<{
   acceptedAt?: Prisma.DateTimeNullableFilter<"Invitation"> | Date | string | null
   acceptedBy?: Prisma.StringNullableFilter<"Invitation"> | string | null
   mailId?: Prisma.UuidNullableFilter<"Invitation"> | string | null
+  mail?: Prisma.XOR<Prisma.OutgoingMailNullableScalarRelationFilter, Prisma.OutgoingMailWhereInput> | null
 }, "id" | "tokenHash">
 
 export type InvitationOrderByWithAggregationInput = {
@@ -347,7 +350,7 @@ export type InvitationCreateInput = {
   revokedAt?: Date | string | null
   acceptedAt?: Date | string | null
   acceptedBy?: string | null
-  mailId?: string | null
+  mail?: Prisma.OutgoingMailCreateNestedOneWithoutInvitationsInput
 }
 
 export type InvitationUncheckedCreateInput = {
@@ -381,7 +384,7 @@ export type InvitationUpdateInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   acceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   acceptedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mail?: Prisma.OutgoingMailUpdateOneWithoutInvitationsNestedInput
 }
 
 export type InvitationUncheckedUpdateInput = {
@@ -432,7 +435,6 @@ export type InvitationUpdateManyMutationInput = {
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   acceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   acceptedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InvitationUncheckedUpdateManyInput = {
@@ -503,6 +505,204 @@ export type InvitationMinOrderByAggregateInput = {
   mailId?: Prisma.SortOrder
 }
 
+export type InvitationListRelationFilter = {
+  every?: Prisma.InvitationWhereInput
+  some?: Prisma.InvitationWhereInput
+  none?: Prisma.InvitationWhereInput
+}
+
+export type InvitationOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
+}
+
+export type BytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes
+}
+
+export type InvitationCreateNestedManyWithoutMailInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput> | Prisma.InvitationCreateWithoutMailInput[] | Prisma.InvitationUncheckedCreateWithoutMailInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutMailInput | Prisma.InvitationCreateOrConnectWithoutMailInput[]
+  createMany?: Prisma.InvitationCreateManyMailInputEnvelope
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+}
+
+export type InvitationUncheckedCreateNestedManyWithoutMailInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput> | Prisma.InvitationCreateWithoutMailInput[] | Prisma.InvitationUncheckedCreateWithoutMailInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutMailInput | Prisma.InvitationCreateOrConnectWithoutMailInput[]
+  createMany?: Prisma.InvitationCreateManyMailInputEnvelope
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+}
+
+export type InvitationUpdateManyWithoutMailNestedInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput> | Prisma.InvitationCreateWithoutMailInput[] | Prisma.InvitationUncheckedCreateWithoutMailInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutMailInput | Prisma.InvitationCreateOrConnectWithoutMailInput[]
+  upsert?: Prisma.InvitationUpsertWithWhereUniqueWithoutMailInput | Prisma.InvitationUpsertWithWhereUniqueWithoutMailInput[]
+  createMany?: Prisma.InvitationCreateManyMailInputEnvelope
+  set?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  disconnect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  delete?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  update?: Prisma.InvitationUpdateWithWhereUniqueWithoutMailInput | Prisma.InvitationUpdateWithWhereUniqueWithoutMailInput[]
+  updateMany?: Prisma.InvitationUpdateManyWithWhereWithoutMailInput | Prisma.InvitationUpdateManyWithWhereWithoutMailInput[]
+  deleteMany?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+}
+
+export type InvitationUncheckedUpdateManyWithoutMailNestedInput = {
+  create?: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput> | Prisma.InvitationCreateWithoutMailInput[] | Prisma.InvitationUncheckedCreateWithoutMailInput[]
+  connectOrCreate?: Prisma.InvitationCreateOrConnectWithoutMailInput | Prisma.InvitationCreateOrConnectWithoutMailInput[]
+  upsert?: Prisma.InvitationUpsertWithWhereUniqueWithoutMailInput | Prisma.InvitationUpsertWithWhereUniqueWithoutMailInput[]
+  createMany?: Prisma.InvitationCreateManyMailInputEnvelope
+  set?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  disconnect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  delete?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  connect?: Prisma.InvitationWhereUniqueInput | Prisma.InvitationWhereUniqueInput[]
+  update?: Prisma.InvitationUpdateWithWhereUniqueWithoutMailInput | Prisma.InvitationUpdateWithWhereUniqueWithoutMailInput[]
+  updateMany?: Prisma.InvitationUpdateManyWithWhereWithoutMailInput | Prisma.InvitationUpdateManyWithWhereWithoutMailInput[]
+  deleteMany?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+}
+
+export type InvitationCreateWithoutMailInput = {
+  id: string
+  orgId: string
+  email: string
+  role: string
+  message?: string | null
+  tokenHash: runtime.Bytes
+  invitedBy: string
+  invitedByLabel: string
+  createdAt?: Date | string
+  expiresAt: Date | string
+  revokedAt?: Date | string | null
+  acceptedAt?: Date | string | null
+  acceptedBy?: string | null
+}
+
+export type InvitationUncheckedCreateWithoutMailInput = {
+  id: string
+  orgId: string
+  email: string
+  role: string
+  message?: string | null
+  tokenHash: runtime.Bytes
+  invitedBy: string
+  invitedByLabel: string
+  createdAt?: Date | string
+  expiresAt: Date | string
+  revokedAt?: Date | string | null
+  acceptedAt?: Date | string | null
+  acceptedBy?: string | null
+}
+
+export type InvitationCreateOrConnectWithoutMailInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  create: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput>
+}
+
+export type InvitationCreateManyMailInputEnvelope = {
+  data: Prisma.InvitationCreateManyMailInput | Prisma.InvitationCreateManyMailInput[]
+  skipDuplicates?: boolean
+}
+
+export type InvitationUpsertWithWhereUniqueWithoutMailInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  update: Prisma.XOR<Prisma.InvitationUpdateWithoutMailInput, Prisma.InvitationUncheckedUpdateWithoutMailInput>
+  create: Prisma.XOR<Prisma.InvitationCreateWithoutMailInput, Prisma.InvitationUncheckedCreateWithoutMailInput>
+}
+
+export type InvitationUpdateWithWhereUniqueWithoutMailInput = {
+  where: Prisma.InvitationWhereUniqueInput
+  data: Prisma.XOR<Prisma.InvitationUpdateWithoutMailInput, Prisma.InvitationUncheckedUpdateWithoutMailInput>
+}
+
+export type InvitationUpdateManyWithWhereWithoutMailInput = {
+  where: Prisma.InvitationScalarWhereInput
+  data: Prisma.XOR<Prisma.InvitationUpdateManyMutationInput, Prisma.InvitationUncheckedUpdateManyWithoutMailInput>
+}
+
+export type InvitationScalarWhereInput = {
+  AND?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+  OR?: Prisma.InvitationScalarWhereInput[]
+  NOT?: Prisma.InvitationScalarWhereInput | Prisma.InvitationScalarWhereInput[]
+  id?: Prisma.UuidFilter<"Invitation"> | string
+  orgId?: Prisma.StringFilter<"Invitation"> | string
+  email?: Prisma.StringFilter<"Invitation"> | string
+  role?: Prisma.StringFilter<"Invitation"> | string
+  message?: Prisma.StringNullableFilter<"Invitation"> | string | null
+  tokenHash?: Prisma.BytesFilter<"Invitation"> | runtime.Bytes
+  invitedBy?: Prisma.StringFilter<"Invitation"> | string
+  invitedByLabel?: Prisma.StringFilter<"Invitation"> | string
+  createdAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
+  expiresAt?: Prisma.DateTimeFilter<"Invitation"> | Date | string
+  revokedAt?: Prisma.DateTimeNullableFilter<"Invitation"> | Date | string | null
+  acceptedAt?: Prisma.DateTimeNullableFilter<"Invitation"> | Date | string | null
+  acceptedBy?: Prisma.StringNullableFilter<"Invitation"> | string | null
+  mailId?: Prisma.UuidNullableFilter<"Invitation"> | string | null
+}
+
+export type InvitationCreateManyMailInput = {
+  id: string
+  orgId: string
+  email: string
+  role: string
+  message?: string | null
+  tokenHash: runtime.Bytes
+  invitedBy: string
+  invitedByLabel: string
+  createdAt?: Date | string
+  expiresAt: Date | string
+  revokedAt?: Date | string | null
+  acceptedAt?: Date | string | null
+  acceptedBy?: string | null
+}
+
+export type InvitationUpdateWithoutMailInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type InvitationUncheckedUpdateWithoutMailInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type InvitationUncheckedUpdateManyWithoutMailInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  invitedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  invitedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  acceptedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
 
 
 export type InvitationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -520,6 +720,7 @@ export type InvitationSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   acceptedAt?: boolean
   acceptedBy?: boolean
   mailId?: boolean
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
 
 export type InvitationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -537,6 +738,7 @@ export type InvitationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   acceptedAt?: boolean
   acceptedBy?: boolean
   mailId?: boolean
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
 
 export type InvitationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -554,6 +756,7 @@ export type InvitationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   acceptedAt?: boolean
   acceptedBy?: boolean
   mailId?: boolean
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
 }, ExtArgs["result"]["invitation"]>
 
 export type InvitationSelectScalar = {
@@ -574,10 +777,21 @@ export type InvitationSelectScalar = {
 }
 
 export type InvitationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "email" | "role" | "message" | "tokenHash" | "invitedBy" | "invitedByLabel" | "createdAt" | "expiresAt" | "revokedAt" | "acceptedAt" | "acceptedBy" | "mailId", ExtArgs["result"]["invitation"]>
+export type InvitationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
+}
+export type InvitationIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
+}
+export type InvitationIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  mail?: boolean | Prisma.Invitation$mailArgs<ExtArgs>
+}
 
 export type $InvitationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Invitation"
-  objects: {}
+  objects: {
+    mail: Prisma.$OutgoingMailPayload<ExtArgs> | null
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     orgId: string
@@ -990,6 +1204,7 @@ readonly fields: InvitationFieldRefs;
  */
 export interface Prisma__InvitationClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  mail<T extends Prisma.Invitation$mailArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Invitation$mailArgs<ExtArgs>>): Prisma.Prisma__OutgoingMailClient<runtime.Types.Result.GetResult<Prisma.$OutgoingMailPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1050,6 +1265,10 @@ export type InvitationFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  /**
    * Filter, which Invitation to fetch.
    */
   where: Prisma.InvitationWhereUniqueInput
@@ -1068,6 +1287,10 @@ export type InvitationFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  /**
    * Filter, which Invitation to fetch.
    */
   where: Prisma.InvitationWhereUniqueInput
@@ -1085,6 +1308,10 @@ export type InvitationFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the Invitation
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
   /**
    * Filter, which Invitation to fetch.
    */
@@ -1134,6 +1361,10 @@ export type InvitationFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  /**
    * Filter, which Invitation to fetch.
    */
   where?: Prisma.InvitationWhereInput
@@ -1181,6 +1412,10 @@ export type InvitationFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the Invitation
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
   /**
    * Filter, which Invitations to fetch.
    */
@@ -1230,6 +1465,10 @@ export type InvitationCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  /**
    * The data needed to create a Invitation.
    */
   data: Prisma.XOR<Prisma.InvitationCreateInput, Prisma.InvitationUncheckedCreateInput>
@@ -1263,6 +1502,10 @@ export type InvitationCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exte
    */
   data: Prisma.InvitationCreateManyInput | Prisma.InvitationCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1277,6 +1520,10 @@ export type InvitationUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Invitation
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
   /**
    * The data needed to update a Invitation.
    */
@@ -1329,6 +1576,10 @@ export type InvitationUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exte
    * Limit how many Invitations to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1343,6 +1594,10 @@ export type InvitationUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Invitation
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
   /**
    * The filter to search for the Invitation to update in case it exists.
    */
@@ -1370,6 +1625,10 @@ export type InvitationDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  /**
    * Filter which Invitation to delete.
    */
   where: Prisma.InvitationWhereUniqueInput
@@ -1390,6 +1649,25 @@ export type InvitationDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.In
 }
 
 /**
+ * Invitation.mail
+ */
+export type Invitation$mailArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OutgoingMail
+   */
+  select?: Prisma.OutgoingMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OutgoingMail
+   */
+  omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  where?: Prisma.OutgoingMailWhereInput
+}
+
+/**
  * Invitation without action
  */
 export type InvitationDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1401,4 +1679,8 @@ export type InvitationDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the Invitation
    */
   omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
 }

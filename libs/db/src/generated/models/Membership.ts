@@ -182,6 +182,8 @@ export type MembershipWhereInput = {
   role?: Prisma.StringFilter<"Membership"> | string
   createdAt?: Prisma.DateTimeFilter<"Membership"> | Date | string
   source?: Prisma.StringFilter<"Membership"> | string
+  org?: Prisma.XOR<Prisma.OrgScalarRelationFilter, Prisma.OrgWhereInput>
+  user?: Prisma.XOR<Prisma.UserAccountScalarRelationFilter, Prisma.UserAccountWhereInput>
 }
 
 export type MembershipOrderByWithRelationInput = {
@@ -190,6 +192,8 @@ export type MembershipOrderByWithRelationInput = {
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   source?: Prisma.SortOrder
+  org?: Prisma.OrgOrderByWithRelationInput
+  user?: Prisma.UserAccountOrderByWithRelationInput
 }
 
 export type MembershipWhereUniqueInput = Prisma.AtLeast<{
@@ -202,6 +206,8 @@ export type MembershipWhereUniqueInput = Prisma.AtLeast<{
   role?: Prisma.StringFilter<"Membership"> | string
   createdAt?: Prisma.DateTimeFilter<"Membership"> | Date | string
   source?: Prisma.StringFilter<"Membership"> | string
+  org?: Prisma.XOR<Prisma.OrgScalarRelationFilter, Prisma.OrgWhereInput>
+  user?: Prisma.XOR<Prisma.UserAccountScalarRelationFilter, Prisma.UserAccountWhereInput>
 }, "orgId_userId">
 
 export type MembershipOrderByWithAggregationInput = {
@@ -227,11 +233,11 @@ export type MembershipScalarWhereWithAggregatesInput = {
 }
 
 export type MembershipCreateInput = {
-  orgId: string
-  userId: string
   role: string
   createdAt?: Date | string
   source?: string
+  org: Prisma.OrgCreateNestedOneWithoutMembershipsInput
+  user: Prisma.UserAccountCreateNestedOneWithoutMembershipsInput
 }
 
 export type MembershipUncheckedCreateInput = {
@@ -243,11 +249,11 @@ export type MembershipUncheckedCreateInput = {
 }
 
 export type MembershipUpdateInput = {
-  orgId?: Prisma.StringFieldUpdateOperationsInput | string
-  userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  org?: Prisma.OrgUpdateOneRequiredWithoutMembershipsNestedInput
+  user?: Prisma.UserAccountUpdateOneRequiredWithoutMembershipsNestedInput
 }
 
 export type MembershipUncheckedUpdateInput = {
@@ -267,8 +273,6 @@ export type MembershipCreateManyInput = {
 }
 
 export type MembershipUpdateManyMutationInput = {
-  orgId?: Prisma.StringFieldUpdateOperationsInput | string
-  userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   source?: Prisma.StringFieldUpdateOperationsInput | string
@@ -280,6 +284,16 @@ export type MembershipUncheckedUpdateManyInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   source?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type MembershipListRelationFilter = {
+  every?: Prisma.MembershipWhereInput
+  some?: Prisma.MembershipWhereInput
+  none?: Prisma.MembershipWhereInput
+}
+
+export type MembershipOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type MembershipOrgIdUserIdCompoundUniqueInput = {
@@ -311,6 +325,237 @@ export type MembershipMinOrderByAggregateInput = {
   source?: Prisma.SortOrder
 }
 
+export type MembershipCreateNestedManyWithoutOrgInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput> | Prisma.MembershipCreateWithoutOrgInput[] | Prisma.MembershipUncheckedCreateWithoutOrgInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutOrgInput | Prisma.MembershipCreateOrConnectWithoutOrgInput[]
+  createMany?: Prisma.MembershipCreateManyOrgInputEnvelope
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+}
+
+export type MembershipUncheckedCreateNestedManyWithoutOrgInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput> | Prisma.MembershipCreateWithoutOrgInput[] | Prisma.MembershipUncheckedCreateWithoutOrgInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutOrgInput | Prisma.MembershipCreateOrConnectWithoutOrgInput[]
+  createMany?: Prisma.MembershipCreateManyOrgInputEnvelope
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+}
+
+export type MembershipUpdateManyWithoutOrgNestedInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput> | Prisma.MembershipCreateWithoutOrgInput[] | Prisma.MembershipUncheckedCreateWithoutOrgInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutOrgInput | Prisma.MembershipCreateOrConnectWithoutOrgInput[]
+  upsert?: Prisma.MembershipUpsertWithWhereUniqueWithoutOrgInput | Prisma.MembershipUpsertWithWhereUniqueWithoutOrgInput[]
+  createMany?: Prisma.MembershipCreateManyOrgInputEnvelope
+  set?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  disconnect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  delete?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  update?: Prisma.MembershipUpdateWithWhereUniqueWithoutOrgInput | Prisma.MembershipUpdateWithWhereUniqueWithoutOrgInput[]
+  updateMany?: Prisma.MembershipUpdateManyWithWhereWithoutOrgInput | Prisma.MembershipUpdateManyWithWhereWithoutOrgInput[]
+  deleteMany?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+}
+
+export type MembershipUncheckedUpdateManyWithoutOrgNestedInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput> | Prisma.MembershipCreateWithoutOrgInput[] | Prisma.MembershipUncheckedCreateWithoutOrgInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutOrgInput | Prisma.MembershipCreateOrConnectWithoutOrgInput[]
+  upsert?: Prisma.MembershipUpsertWithWhereUniqueWithoutOrgInput | Prisma.MembershipUpsertWithWhereUniqueWithoutOrgInput[]
+  createMany?: Prisma.MembershipCreateManyOrgInputEnvelope
+  set?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  disconnect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  delete?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  update?: Prisma.MembershipUpdateWithWhereUniqueWithoutOrgInput | Prisma.MembershipUpdateWithWhereUniqueWithoutOrgInput[]
+  updateMany?: Prisma.MembershipUpdateManyWithWhereWithoutOrgInput | Prisma.MembershipUpdateManyWithWhereWithoutOrgInput[]
+  deleteMany?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+}
+
+export type MembershipCreateNestedManyWithoutUserInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput> | Prisma.MembershipCreateWithoutUserInput[] | Prisma.MembershipUncheckedCreateWithoutUserInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutUserInput | Prisma.MembershipCreateOrConnectWithoutUserInput[]
+  createMany?: Prisma.MembershipCreateManyUserInputEnvelope
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+}
+
+export type MembershipUncheckedCreateNestedManyWithoutUserInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput> | Prisma.MembershipCreateWithoutUserInput[] | Prisma.MembershipUncheckedCreateWithoutUserInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutUserInput | Prisma.MembershipCreateOrConnectWithoutUserInput[]
+  createMany?: Prisma.MembershipCreateManyUserInputEnvelope
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+}
+
+export type MembershipUpdateManyWithoutUserNestedInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput> | Prisma.MembershipCreateWithoutUserInput[] | Prisma.MembershipUncheckedCreateWithoutUserInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutUserInput | Prisma.MembershipCreateOrConnectWithoutUserInput[]
+  upsert?: Prisma.MembershipUpsertWithWhereUniqueWithoutUserInput | Prisma.MembershipUpsertWithWhereUniqueWithoutUserInput[]
+  createMany?: Prisma.MembershipCreateManyUserInputEnvelope
+  set?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  disconnect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  delete?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  update?: Prisma.MembershipUpdateWithWhereUniqueWithoutUserInput | Prisma.MembershipUpdateWithWhereUniqueWithoutUserInput[]
+  updateMany?: Prisma.MembershipUpdateManyWithWhereWithoutUserInput | Prisma.MembershipUpdateManyWithWhereWithoutUserInput[]
+  deleteMany?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+}
+
+export type MembershipUncheckedUpdateManyWithoutUserNestedInput = {
+  create?: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput> | Prisma.MembershipCreateWithoutUserInput[] | Prisma.MembershipUncheckedCreateWithoutUserInput[]
+  connectOrCreate?: Prisma.MembershipCreateOrConnectWithoutUserInput | Prisma.MembershipCreateOrConnectWithoutUserInput[]
+  upsert?: Prisma.MembershipUpsertWithWhereUniqueWithoutUserInput | Prisma.MembershipUpsertWithWhereUniqueWithoutUserInput[]
+  createMany?: Prisma.MembershipCreateManyUserInputEnvelope
+  set?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  disconnect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  delete?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  connect?: Prisma.MembershipWhereUniqueInput | Prisma.MembershipWhereUniqueInput[]
+  update?: Prisma.MembershipUpdateWithWhereUniqueWithoutUserInput | Prisma.MembershipUpdateWithWhereUniqueWithoutUserInput[]
+  updateMany?: Prisma.MembershipUpdateManyWithWhereWithoutUserInput | Prisma.MembershipUpdateManyWithWhereWithoutUserInput[]
+  deleteMany?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+}
+
+export type MembershipCreateWithoutOrgInput = {
+  role: string
+  createdAt?: Date | string
+  source?: string
+  user: Prisma.UserAccountCreateNestedOneWithoutMembershipsInput
+}
+
+export type MembershipUncheckedCreateWithoutOrgInput = {
+  userId: string
+  role: string
+  createdAt?: Date | string
+  source?: string
+}
+
+export type MembershipCreateOrConnectWithoutOrgInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  create: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput>
+}
+
+export type MembershipCreateManyOrgInputEnvelope = {
+  data: Prisma.MembershipCreateManyOrgInput | Prisma.MembershipCreateManyOrgInput[]
+  skipDuplicates?: boolean
+}
+
+export type MembershipUpsertWithWhereUniqueWithoutOrgInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  update: Prisma.XOR<Prisma.MembershipUpdateWithoutOrgInput, Prisma.MembershipUncheckedUpdateWithoutOrgInput>
+  create: Prisma.XOR<Prisma.MembershipCreateWithoutOrgInput, Prisma.MembershipUncheckedCreateWithoutOrgInput>
+}
+
+export type MembershipUpdateWithWhereUniqueWithoutOrgInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  data: Prisma.XOR<Prisma.MembershipUpdateWithoutOrgInput, Prisma.MembershipUncheckedUpdateWithoutOrgInput>
+}
+
+export type MembershipUpdateManyWithWhereWithoutOrgInput = {
+  where: Prisma.MembershipScalarWhereInput
+  data: Prisma.XOR<Prisma.MembershipUpdateManyMutationInput, Prisma.MembershipUncheckedUpdateManyWithoutOrgInput>
+}
+
+export type MembershipScalarWhereInput = {
+  AND?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+  OR?: Prisma.MembershipScalarWhereInput[]
+  NOT?: Prisma.MembershipScalarWhereInput | Prisma.MembershipScalarWhereInput[]
+  orgId?: Prisma.StringFilter<"Membership"> | string
+  userId?: Prisma.StringFilter<"Membership"> | string
+  role?: Prisma.StringFilter<"Membership"> | string
+  createdAt?: Prisma.DateTimeFilter<"Membership"> | Date | string
+  source?: Prisma.StringFilter<"Membership"> | string
+}
+
+export type MembershipCreateWithoutUserInput = {
+  role: string
+  createdAt?: Date | string
+  source?: string
+  org: Prisma.OrgCreateNestedOneWithoutMembershipsInput
+}
+
+export type MembershipUncheckedCreateWithoutUserInput = {
+  orgId: string
+  role: string
+  createdAt?: Date | string
+  source?: string
+}
+
+export type MembershipCreateOrConnectWithoutUserInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  create: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput>
+}
+
+export type MembershipCreateManyUserInputEnvelope = {
+  data: Prisma.MembershipCreateManyUserInput | Prisma.MembershipCreateManyUserInput[]
+  skipDuplicates?: boolean
+}
+
+export type MembershipUpsertWithWhereUniqueWithoutUserInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  update: Prisma.XOR<Prisma.MembershipUpdateWithoutUserInput, Prisma.MembershipUncheckedUpdateWithoutUserInput>
+  create: Prisma.XOR<Prisma.MembershipCreateWithoutUserInput, Prisma.MembershipUncheckedCreateWithoutUserInput>
+}
+
+export type MembershipUpdateWithWhereUniqueWithoutUserInput = {
+  where: Prisma.MembershipWhereUniqueInput
+  data: Prisma.XOR<Prisma.MembershipUpdateWithoutUserInput, Prisma.MembershipUncheckedUpdateWithoutUserInput>
+}
+
+export type MembershipUpdateManyWithWhereWithoutUserInput = {
+  where: Prisma.MembershipScalarWhereInput
+  data: Prisma.XOR<Prisma.MembershipUpdateManyMutationInput, Prisma.MembershipUncheckedUpdateManyWithoutUserInput>
+}
+
+export type MembershipCreateManyOrgInput = {
+  userId: string
+  role: string
+  createdAt?: Date | string
+  source?: string
+}
+
+export type MembershipUpdateWithoutOrgInput = {
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  user?: Prisma.UserAccountUpdateOneRequiredWithoutMembershipsNestedInput
+}
+
+export type MembershipUncheckedUpdateWithoutOrgInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type MembershipUncheckedUpdateManyWithoutOrgInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type MembershipCreateManyUserInput = {
+  orgId: string
+  role: string
+  createdAt?: Date | string
+  source?: string
+}
+
+export type MembershipUpdateWithoutUserInput = {
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  org?: Prisma.OrgUpdateOneRequiredWithoutMembershipsNestedInput
+}
+
+export type MembershipUncheckedUpdateWithoutUserInput = {
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type MembershipUncheckedUpdateManyWithoutUserInput = {
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
 
 
 export type MembershipSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -319,6 +564,8 @@ export type MembershipSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   role?: boolean
   createdAt?: boolean
   source?: boolean
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -327,6 +574,8 @@ export type MembershipSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   role?: boolean
   createdAt?: boolean
   source?: boolean
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -335,6 +584,8 @@ export type MembershipSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   role?: boolean
   createdAt?: boolean
   source?: boolean
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectScalar = {
@@ -346,10 +597,25 @@ export type MembershipSelectScalar = {
 }
 
 export type MembershipOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "userId" | "role" | "createdAt" | "source", ExtArgs["result"]["membership"]>
+export type MembershipInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
+}
+export type MembershipIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
+}
+export type MembershipIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  org?: boolean | Prisma.OrgDefaultArgs<ExtArgs>
+  user?: boolean | Prisma.UserAccountDefaultArgs<ExtArgs>
+}
 
 export type $MembershipPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Membership"
-  objects: {}
+  objects: {
+    org: Prisma.$OrgPayload<ExtArgs>
+    user: Prisma.$UserAccountPayload<ExtArgs>
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     orgId: string
     userId: string
@@ -753,6 +1019,8 @@ readonly fields: MembershipFieldRefs;
  */
 export interface Prisma__MembershipClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  org<T extends Prisma.OrgDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.OrgDefaultArgs<ExtArgs>>): Prisma.Prisma__OrgClient<runtime.Types.Result.GetResult<Prisma.$OrgPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  user<T extends Prisma.UserAccountDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserAccountDefaultArgs<ExtArgs>>): Prisma.Prisma__UserAccountClient<runtime.Types.Result.GetResult<Prisma.$UserAccountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -804,6 +1072,10 @@ export type MembershipFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  /**
    * Filter, which Membership to fetch.
    */
   where: Prisma.MembershipWhereUniqueInput
@@ -822,6 +1094,10 @@ export type MembershipFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  /**
    * Filter, which Membership to fetch.
    */
   where: Prisma.MembershipWhereUniqueInput
@@ -839,6 +1115,10 @@ export type MembershipFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
   /**
    * Filter, which Membership to fetch.
    */
@@ -888,6 +1168,10 @@ export type MembershipFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  /**
    * Filter, which Membership to fetch.
    */
   where?: Prisma.MembershipWhereInput
@@ -935,6 +1219,10 @@ export type MembershipFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
   /**
    * Filter, which Memberships to fetch.
    */
@@ -984,6 +1272,10 @@ export type MembershipCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  /**
    * The data needed to create a Membership.
    */
   data: Prisma.XOR<Prisma.MembershipCreateInput, Prisma.MembershipUncheckedCreateInput>
@@ -1017,6 +1309,10 @@ export type MembershipCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exte
    */
   data: Prisma.MembershipCreateManyInput | Prisma.MembershipCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1031,6 +1327,10 @@ export type MembershipUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
   /**
    * The data needed to update a Membership.
    */
@@ -1083,6 +1383,10 @@ export type MembershipUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exte
    * Limit how many Memberships to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1097,6 +1401,10 @@ export type MembershipUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
   /**
    * The filter to search for the Membership to update in case it exists.
    */
@@ -1123,6 +1431,10 @@ export type MembershipDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
   /**
    * Filter which Membership to delete.
    */
@@ -1155,4 +1467,8 @@ export type MembershipDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the Membership
    */
   omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
 }

@@ -288,6 +288,7 @@ export type OrgWhereInput = {
   secondFactor?: Prisma.BoolFilter<"Org"> | boolean
   securityVersion?: Prisma.IntFilter<"Org"> | number
   analyticsSince?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
+  memberships?: Prisma.MembershipListRelationFilter
 }
 
 export type OrgOrderByWithRelationInput = {
@@ -304,6 +305,7 @@ export type OrgOrderByWithRelationInput = {
   secondFactor?: Prisma.SortOrder
   securityVersion?: Prisma.SortOrder
   analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  memberships?: Prisma.MembershipOrderByRelationAggregateInput
 }
 
 export type OrgWhereUniqueInput = Prisma.AtLeast<{
@@ -323,6 +325,7 @@ export type OrgWhereUniqueInput = Prisma.AtLeast<{
   secondFactor?: Prisma.BoolFilter<"Org"> | boolean
   securityVersion?: Prisma.IntFilter<"Org"> | number
   analyticsSince?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
+  memberships?: Prisma.MembershipListRelationFilter
 }, "id" | "slug">
 
 export type OrgOrderByWithAggregationInput = {
@@ -379,6 +382,7 @@ export type OrgCreateInput = {
   secondFactor?: boolean
   securityVersion?: number
   analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipCreateNestedManyWithoutOrgInput
 }
 
 export type OrgUncheckedCreateInput = {
@@ -395,6 +399,7 @@ export type OrgUncheckedCreateInput = {
   secondFactor?: boolean
   securityVersion?: number
   analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutOrgInput
 }
 
 export type OrgUpdateInput = {
@@ -411,6 +416,7 @@ export type OrgUpdateInput = {
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
   analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUpdateManyWithoutOrgNestedInput
 }
 
 export type OrgUncheckedUpdateInput = {
@@ -427,6 +433,7 @@ export type OrgUncheckedUpdateInput = {
   secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
   analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutOrgNestedInput
 }
 
 export type OrgCreateManyInput = {
@@ -537,6 +544,11 @@ export type OrgSumOrderByAggregateInput = {
   securityVersion?: Prisma.SortOrder
 }
 
+export type OrgScalarRelationFilter = {
+  is?: Prisma.OrgWhereInput
+  isNot?: Prisma.OrgWhereInput
+}
+
 export type StringFieldUpdateOperationsInput = {
   set?: string
 }
@@ -569,6 +581,129 @@ export type BoolFieldUpdateOperationsInput = {
   set?: boolean
 }
 
+export type OrgCreateNestedOneWithoutMembershipsInput = {
+  create?: Prisma.XOR<Prisma.OrgCreateWithoutMembershipsInput, Prisma.OrgUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.OrgCreateOrConnectWithoutMembershipsInput
+  connect?: Prisma.OrgWhereUniqueInput
+}
+
+export type OrgUpdateOneRequiredWithoutMembershipsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrgCreateWithoutMembershipsInput, Prisma.OrgUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.OrgCreateOrConnectWithoutMembershipsInput
+  upsert?: Prisma.OrgUpsertWithoutMembershipsInput
+  connect?: Prisma.OrgWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrgUpdateToOneWithWhereWithoutMembershipsInput, Prisma.OrgUpdateWithoutMembershipsInput>, Prisma.OrgUncheckedUpdateWithoutMembershipsInput>
+}
+
+export type OrgCreateWithoutMembershipsInput = {
+  id: string
+  slug: string
+  name: string
+  kind: string
+  createdAt?: Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  deletesAt?: Date | string | null
+  sessionMaxMinutes?: number | null
+  sessionIdleMinutes?: number | null
+  secondFactor?: boolean
+  securityVersion?: number
+  analyticsSince?: Date | string | null
+}
+
+export type OrgUncheckedCreateWithoutMembershipsInput = {
+  id: string
+  slug: string
+  name: string
+  kind: string
+  createdAt?: Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  deletesAt?: Date | string | null
+  sessionMaxMinutes?: number | null
+  sessionIdleMinutes?: number | null
+  secondFactor?: boolean
+  securityVersion?: number
+  analyticsSince?: Date | string | null
+}
+
+export type OrgCreateOrConnectWithoutMembershipsInput = {
+  where: Prisma.OrgWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrgCreateWithoutMembershipsInput, Prisma.OrgUncheckedCreateWithoutMembershipsInput>
+}
+
+export type OrgUpsertWithoutMembershipsInput = {
+  update: Prisma.XOR<Prisma.OrgUpdateWithoutMembershipsInput, Prisma.OrgUncheckedUpdateWithoutMembershipsInput>
+  create: Prisma.XOR<Prisma.OrgCreateWithoutMembershipsInput, Prisma.OrgUncheckedCreateWithoutMembershipsInput>
+  where?: Prisma.OrgWhereInput
+}
+
+export type OrgUpdateToOneWithWhereWithoutMembershipsInput = {
+  where?: Prisma.OrgWhereInput
+  data: Prisma.XOR<Prisma.OrgUpdateWithoutMembershipsInput, Prisma.OrgUncheckedUpdateWithoutMembershipsInput>
+}
+
+export type OrgUpdateWithoutMembershipsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
+export type OrgUncheckedUpdateWithoutMembershipsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
+
+/**
+ * Count Type OrgCountOutputType
+ */
+
+export type OrgCountOutputType = {
+  memberships: number
+}
+
+export type OrgCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  memberships?: boolean | OrgCountOutputTypeCountMembershipsArgs
+}
+
+/**
+ * OrgCountOutputType without action
+ */
+export type OrgCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OrgCountOutputType
+   */
+  select?: Prisma.OrgCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * OrgCountOutputType without action
+ */
+export type OrgCountOutputTypeCountMembershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MembershipWhereInput
+}
 
 
 export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -585,6 +720,8 @@ export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   secondFactor?: boolean
   securityVersion?: boolean
   analyticsSince?: boolean
+  memberships?: boolean | Prisma.Org$membershipsArgs<ExtArgs>
+  _count?: boolean | Prisma.OrgCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -636,10 +773,18 @@ export type OrgSelectScalar = {
 }
 
 export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt" | "sessionMaxMinutes" | "sessionIdleMinutes" | "secondFactor" | "securityVersion" | "analyticsSince", ExtArgs["result"]["org"]>
+export type OrgInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  memberships?: boolean | Prisma.Org$membershipsArgs<ExtArgs>
+  _count?: boolean | Prisma.OrgCountOutputTypeDefaultArgs<ExtArgs>
+}
+export type OrgIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type OrgIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Org"
-  objects: {}
+  objects: {
+    memberships: Prisma.$MembershipPayload<ExtArgs>[]
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     slug: string
@@ -1063,6 +1208,7 @@ readonly fields: OrgFieldRefs;
  */
 export interface Prisma__OrgClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  memberships<T extends Prisma.Org$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Org$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1122,6 +1268,10 @@ export type OrgFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * Filter, which Org to fetch.
    */
   where: Prisma.OrgWhereUniqueInput
@@ -1140,6 +1290,10 @@ export type OrgFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * Filter, which Org to fetch.
    */
   where: Prisma.OrgWhereUniqueInput
@@ -1157,6 +1311,10 @@ export type OrgFindFirstArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Omit specific fields from the Org
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
   /**
    * Filter, which Org to fetch.
    */
@@ -1206,6 +1364,10 @@ export type OrgFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * Filter, which Org to fetch.
    */
   where?: Prisma.OrgWhereInput
@@ -1253,6 +1415,10 @@ export type OrgFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Omit specific fields from the Org
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
   /**
    * Filter, which Orgs to fetch.
    */
@@ -1302,6 +1468,10 @@ export type OrgCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * The data needed to create a Org.
    */
   data: Prisma.XOR<Prisma.OrgCreateInput, Prisma.OrgUncheckedCreateInput>
@@ -1349,6 +1519,10 @@ export type OrgUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    * Omit specific fields from the Org
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
   /**
    * The data needed to update a Org.
    */
@@ -1416,6 +1590,10 @@ export type OrgUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * The filter to search for the Org to update in case it exists.
    */
   where: Prisma.OrgWhereUniqueInput
@@ -1442,6 +1620,10 @@ export type OrgDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
+  /**
    * Filter which Org to delete.
    */
   where: Prisma.OrgWhereUniqueInput
@@ -1462,6 +1644,30 @@ export type OrgDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 }
 
 /**
+ * Org.memberships
+ */
+export type Org$membershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Membership
+   */
+  select?: Prisma.MembershipSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Membership
+   */
+  omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  where?: Prisma.MembershipWhereInput
+  orderBy?: Prisma.MembershipOrderByWithRelationInput | Prisma.MembershipOrderByWithRelationInput[]
+  cursor?: Prisma.MembershipWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MembershipScalarFieldEnum | Prisma.MembershipScalarFieldEnum[]
+}
+
+/**
  * Org without action
  */
 export type OrgDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1473,4 +1679,8 @@ export type OrgDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    * Omit specific fields from the Org
    */
   omit?: Prisma.OrgOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrgInclude<ExtArgs> | null
 }

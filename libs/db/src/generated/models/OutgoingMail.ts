@@ -264,6 +264,7 @@ export type OutgoingMailWhereInput = {
   sentAt?: Prisma.DateTimeNullableFilter<"OutgoingMail"> | Date | string | null
   failedAt?: Prisma.DateTimeNullableFilter<"OutgoingMail"> | Date | string | null
   lastError?: Prisma.StringNullableFilter<"OutgoingMail"> | string | null
+  invitations?: Prisma.InvitationListRelationFilter
 }
 
 export type OutgoingMailOrderByWithRelationInput = {
@@ -278,6 +279,7 @@ export type OutgoingMailOrderByWithRelationInput = {
   sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastError?: Prisma.SortOrderInput | Prisma.SortOrder
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput
 }
 
 export type OutgoingMailWhereUniqueInput = Prisma.AtLeast<{
@@ -295,6 +297,7 @@ export type OutgoingMailWhereUniqueInput = Prisma.AtLeast<{
   sentAt?: Prisma.DateTimeNullableFilter<"OutgoingMail"> | Date | string | null
   failedAt?: Prisma.DateTimeNullableFilter<"OutgoingMail"> | Date | string | null
   lastError?: Prisma.StringNullableFilter<"OutgoingMail"> | string | null
+  invitations?: Prisma.InvitationListRelationFilter
 }, "id">
 
 export type OutgoingMailOrderByWithAggregationInput = {
@@ -345,6 +348,7 @@ export type OutgoingMailCreateInput = {
   sentAt?: Date | string | null
   failedAt?: Date | string | null
   lastError?: string | null
+  invitations?: Prisma.InvitationCreateNestedManyWithoutMailInput
 }
 
 export type OutgoingMailUncheckedCreateInput = {
@@ -359,6 +363,7 @@ export type OutgoingMailUncheckedCreateInput = {
   sentAt?: Date | string | null
   failedAt?: Date | string | null
   lastError?: string | null
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutMailInput
 }
 
 export type OutgoingMailUpdateInput = {
@@ -373,6 +378,7 @@ export type OutgoingMailUpdateInput = {
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  invitations?: Prisma.InvitationUpdateManyWithoutMailNestedInput
 }
 
 export type OutgoingMailUncheckedUpdateInput = {
@@ -387,6 +393,7 @@ export type OutgoingMailUncheckedUpdateInput = {
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutMailNestedInput
 }
 
 export type OutgoingMailCreateManyInput = {
@@ -429,6 +436,11 @@ export type OutgoingMailUncheckedUpdateManyInput = {
   sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type OutgoingMailNullableScalarRelationFilter = {
+  is?: Prisma.OutgoingMailWhereInput | null
+  isNot?: Prisma.OutgoingMailWhereInput | null
 }
 
 export type OutgoingMailCountOrderByAggregateInput = {
@@ -481,6 +493,127 @@ export type OutgoingMailSumOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
 }
 
+export type OutgoingMailCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.OutgoingMailCreateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.OutgoingMailCreateOrConnectWithoutInvitationsInput
+  connect?: Prisma.OutgoingMailWhereUniqueInput
+}
+
+export type OutgoingMailUpdateOneWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.OutgoingMailCreateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.OutgoingMailCreateOrConnectWithoutInvitationsInput
+  upsert?: Prisma.OutgoingMailUpsertWithoutInvitationsInput
+  disconnect?: Prisma.OutgoingMailWhereInput | boolean
+  delete?: Prisma.OutgoingMailWhereInput | boolean
+  connect?: Prisma.OutgoingMailWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OutgoingMailUpdateToOneWithWhereWithoutInvitationsInput, Prisma.OutgoingMailUpdateWithoutInvitationsInput>, Prisma.OutgoingMailUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null
+}
+
+export type OutgoingMailCreateWithoutInvitationsInput = {
+  id: string
+  orgId: string
+  recipient: string
+  subject: string
+  body?: runtime.Bytes | null
+  createdAt?: Date | string
+  nextTryAt?: Date | string
+  attempts?: number
+  sentAt?: Date | string | null
+  failedAt?: Date | string | null
+  lastError?: string | null
+}
+
+export type OutgoingMailUncheckedCreateWithoutInvitationsInput = {
+  id: string
+  orgId: string
+  recipient: string
+  subject: string
+  body?: runtime.Bytes | null
+  createdAt?: Date | string
+  nextTryAt?: Date | string
+  attempts?: number
+  sentAt?: Date | string | null
+  failedAt?: Date | string | null
+  lastError?: string | null
+}
+
+export type OutgoingMailCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.OutgoingMailWhereUniqueInput
+  create: Prisma.XOR<Prisma.OutgoingMailCreateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedCreateWithoutInvitationsInput>
+}
+
+export type OutgoingMailUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.OutgoingMailUpdateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.OutgoingMailCreateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.OutgoingMailWhereInput
+}
+
+export type OutgoingMailUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.OutgoingMailWhereInput
+  data: Prisma.XOR<Prisma.OutgoingMailUpdateWithoutInvitationsInput, Prisma.OutgoingMailUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type OutgoingMailUpdateWithoutInvitationsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  body?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextTryAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type OutgoingMailUncheckedUpdateWithoutInvitationsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  orgId?: Prisma.StringFieldUpdateOperationsInput | string
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  body?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextTryAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+
+/**
+ * Count Type OutgoingMailCountOutputType
+ */
+
+export type OutgoingMailCountOutputType = {
+  invitations: number
+}
+
+export type OutgoingMailCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  invitations?: boolean | OutgoingMailCountOutputTypeCountInvitationsArgs
+}
+
+/**
+ * OutgoingMailCountOutputType without action
+ */
+export type OutgoingMailCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OutgoingMailCountOutputType
+   */
+  select?: Prisma.OutgoingMailCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * OutgoingMailCountOutputType without action
+ */
+export type OutgoingMailCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
 
 
 export type OutgoingMailSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -495,6 +628,8 @@ export type OutgoingMailSelect<ExtArgs extends runtime.Types.Extensions.Internal
   sentAt?: boolean
   failedAt?: boolean
   lastError?: boolean
+  invitations?: boolean | Prisma.OutgoingMail$invitationsArgs<ExtArgs>
+  _count?: boolean | Prisma.OutgoingMailCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["outgoingMail"]>
 
 export type OutgoingMailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -540,10 +675,18 @@ export type OutgoingMailSelectScalar = {
 }
 
 export type OutgoingMailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "recipient" | "subject" | "body" | "createdAt" | "nextTryAt" | "attempts" | "sentAt" | "failedAt" | "lastError", ExtArgs["result"]["outgoingMail"]>
+export type OutgoingMailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  invitations?: boolean | Prisma.OutgoingMail$invitationsArgs<ExtArgs>
+  _count?: boolean | Prisma.OutgoingMailCountOutputTypeDefaultArgs<ExtArgs>
+}
+export type OutgoingMailIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type OutgoingMailIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $OutgoingMailPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OutgoingMail"
-  objects: {}
+  objects: {
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     orgId: string
@@ -953,6 +1096,7 @@ readonly fields: OutgoingMailFieldRefs;
  */
 export interface Prisma__OutgoingMailClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  invitations<T extends Prisma.OutgoingMail$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.OutgoingMail$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1010,6 +1154,10 @@ export type OutgoingMailFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * Filter, which OutgoingMail to fetch.
    */
   where: Prisma.OutgoingMailWhereUniqueInput
@@ -1028,6 +1176,10 @@ export type OutgoingMailFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * Filter, which OutgoingMail to fetch.
    */
   where: Prisma.OutgoingMailWhereUniqueInput
@@ -1045,6 +1197,10 @@ export type OutgoingMailFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Omit specific fields from the OutgoingMail
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
   /**
    * Filter, which OutgoingMail to fetch.
    */
@@ -1094,6 +1250,10 @@ export type OutgoingMailFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * Filter, which OutgoingMail to fetch.
    */
   where?: Prisma.OutgoingMailWhereInput
@@ -1141,6 +1301,10 @@ export type OutgoingMailFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Omit specific fields from the OutgoingMail
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
   /**
    * Filter, which OutgoingMails to fetch.
    */
@@ -1190,6 +1354,10 @@ export type OutgoingMailCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * The data needed to create a OutgoingMail.
    */
   data: Prisma.XOR<Prisma.OutgoingMailCreateInput, Prisma.OutgoingMailUncheckedCreateInput>
@@ -1237,6 +1405,10 @@ export type OutgoingMailUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the OutgoingMail
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
   /**
    * The data needed to update a OutgoingMail.
    */
@@ -1304,6 +1476,10 @@ export type OutgoingMailUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * The filter to search for the OutgoingMail to update in case it exists.
    */
   where: Prisma.OutgoingMailWhereUniqueInput
@@ -1330,6 +1506,10 @@ export type OutgoingMailDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
+  /**
    * Filter which OutgoingMail to delete.
    */
   where: Prisma.OutgoingMailWhereUniqueInput
@@ -1350,6 +1530,30 @@ export type OutgoingMailDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.
 }
 
 /**
+ * OutgoingMail.invitations
+ */
+export type OutgoingMail$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
  * OutgoingMail without action
  */
 export type OutgoingMailDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1361,4 +1565,8 @@ export type OutgoingMailDefaultArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the OutgoingMail
    */
   omit?: Prisma.OutgoingMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OutgoingMailInclude<ExtArgs> | null
 }

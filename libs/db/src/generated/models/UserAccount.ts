@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model UserAccount
- * A person. Not of one organization; `issuer` and `subject` are the identity provider's.
+ * A user. Not of one organization; `issuer` and `subject` are the identity provider's.
  */
 export type UserAccountModel = runtime.Types.Result.DefaultSelection<Prisma.$UserAccountPayload>
 
@@ -284,6 +284,8 @@ export type UserAccountWhereInput = {
   lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   analyticsSince?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  memberships?: Prisma.MembershipListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
 }
 
 export type UserAccountOrderByWithRelationInput = {
@@ -301,6 +303,8 @@ export type UserAccountOrderByWithRelationInput = {
   lastActiveAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deactivatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   analyticsSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  memberships?: Prisma.MembershipOrderByRelationAggregateInput
+  sessions?: Prisma.SessionOrderByRelationAggregateInput
 }
 
 export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
@@ -322,6 +326,8 @@ export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
   lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
   analyticsSince?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  memberships?: Prisma.MembershipListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
 }, "id" | "issuer_subject">
 
 export type UserAccountOrderByWithAggregationInput = {
@@ -381,6 +387,8 @@ export type UserAccountCreateInput = {
   lastActiveAt?: Date | string | null
   deactivatedAt?: Date | string | null
   analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
 }
 
 export type UserAccountUncheckedCreateInput = {
@@ -398,6 +406,8 @@ export type UserAccountUncheckedCreateInput = {
   lastActiveAt?: Date | string | null
   deactivatedAt?: Date | string | null
   analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserAccountUpdateInput = {
@@ -415,6 +425,8 @@ export type UserAccountUpdateInput = {
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
 }
 
 export type UserAccountUncheckedUpdateInput = {
@@ -432,6 +444,8 @@ export type UserAccountUncheckedUpdateInput = {
   lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserAccountCreateManyInput = {
@@ -547,10 +561,257 @@ export type UserAccountSumOrderByAggregateInput = {
   settingsVersion?: Prisma.SortOrder
 }
 
+export type UserAccountScalarRelationFilter = {
+  is?: Prisma.UserAccountWhereInput
+  isNot?: Prisma.UserAccountWhereInput
+}
+
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
 }
 
+export type UserAccountCreateNestedOneWithoutMembershipsInput = {
+  create?: Prisma.XOR<Prisma.UserAccountCreateWithoutMembershipsInput, Prisma.UserAccountUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.UserAccountCreateOrConnectWithoutMembershipsInput
+  connect?: Prisma.UserAccountWhereUniqueInput
+}
+
+export type UserAccountUpdateOneRequiredWithoutMembershipsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserAccountCreateWithoutMembershipsInput, Prisma.UserAccountUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.UserAccountCreateOrConnectWithoutMembershipsInput
+  upsert?: Prisma.UserAccountUpsertWithoutMembershipsInput
+  connect?: Prisma.UserAccountWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserAccountUpdateToOneWithWhereWithoutMembershipsInput, Prisma.UserAccountUpdateWithoutMembershipsInput>, Prisma.UserAccountUncheckedUpdateWithoutMembershipsInput>
+}
+
+export type UserAccountCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.UserAccountCreateWithoutSessionsInput, Prisma.UserAccountUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserAccountCreateOrConnectWithoutSessionsInput
+  connect?: Prisma.UserAccountWhereUniqueInput
+}
+
+export type UserAccountUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserAccountCreateWithoutSessionsInput, Prisma.UserAccountUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserAccountCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.UserAccountUpsertWithoutSessionsInput
+  connect?: Prisma.UserAccountWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserAccountUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserAccountUpdateWithoutSessionsInput>, Prisma.UserAccountUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserAccountCreateWithoutMembershipsInput = {
+  id: string
+  issuer: string
+  subject: string
+  name: string
+  email?: string | null
+  createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+}
+
+export type UserAccountUncheckedCreateWithoutMembershipsInput = {
+  id: string
+  issuer: string
+  subject: string
+  name: string
+  email?: string | null
+  createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserAccountCreateOrConnectWithoutMembershipsInput = {
+  where: Prisma.UserAccountWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserAccountCreateWithoutMembershipsInput, Prisma.UserAccountUncheckedCreateWithoutMembershipsInput>
+}
+
+export type UserAccountUpsertWithoutMembershipsInput = {
+  update: Prisma.XOR<Prisma.UserAccountUpdateWithoutMembershipsInput, Prisma.UserAccountUncheckedUpdateWithoutMembershipsInput>
+  create: Prisma.XOR<Prisma.UserAccountCreateWithoutMembershipsInput, Prisma.UserAccountUncheckedCreateWithoutMembershipsInput>
+  where?: Prisma.UserAccountWhereInput
+}
+
+export type UserAccountUpdateToOneWithWhereWithoutMembershipsInput = {
+  where?: Prisma.UserAccountWhereInput
+  data: Prisma.XOR<Prisma.UserAccountUpdateWithoutMembershipsInput, Prisma.UserAccountUncheckedUpdateWithoutMembershipsInput>
+}
+
+export type UserAccountUpdateWithoutMembershipsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+}
+
+export type UserAccountUncheckedUpdateWithoutMembershipsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserAccountCreateWithoutSessionsInput = {
+  id: string
+  issuer: string
+  subject: string
+  name: string
+  email?: string | null
+  createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipCreateNestedManyWithoutUserInput
+}
+
+export type UserAccountUncheckedCreateWithoutSessionsInput = {
+  id: string
+  issuer: string
+  subject: string
+  name: string
+  email?: string | null
+  createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
+  analyticsSince?: Date | string | null
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserAccountCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.UserAccountWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserAccountCreateWithoutSessionsInput, Prisma.UserAccountUncheckedCreateWithoutSessionsInput>
+}
+
+export type UserAccountUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.UserAccountUpdateWithoutSessionsInput, Prisma.UserAccountUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UserAccountCreateWithoutSessionsInput, Prisma.UserAccountUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.UserAccountWhereInput
+}
+
+export type UserAccountUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.UserAccountWhereInput
+  data: Prisma.XOR<Prisma.UserAccountUpdateWithoutSessionsInput, Prisma.UserAccountUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserAccountUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUpdateManyWithoutUserNestedInput
+}
+
+export type UserAccountUncheckedUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  issuer?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  analyticsSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutUserNestedInput
+}
+
+
+/**
+ * Count Type UserAccountCountOutputType
+ */
+
+export type UserAccountCountOutputType = {
+  memberships: number
+  sessions: number
+}
+
+export type UserAccountCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  memberships?: boolean | UserAccountCountOutputTypeCountMembershipsArgs
+  sessions?: boolean | UserAccountCountOutputTypeCountSessionsArgs
+}
+
+/**
+ * UserAccountCountOutputType without action
+ */
+export type UserAccountCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UserAccountCountOutputType
+   */
+  select?: Prisma.UserAccountCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * UserAccountCountOutputType without action
+ */
+export type UserAccountCountOutputTypeCountMembershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MembershipWhereInput
+}
+
+/**
+ * UserAccountCountOutputType without action
+ */
+export type UserAccountCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput
+}
 
 
 export type UserAccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -568,6 +829,9 @@ export type UserAccountSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   lastActiveAt?: boolean
   deactivatedAt?: boolean
   analyticsSince?: boolean
+  memberships?: boolean | Prisma.UserAccount$membershipsArgs<ExtArgs>
+  sessions?: boolean | Prisma.UserAccount$sessionsArgs<ExtArgs>
+  _count?: boolean | Prisma.UserAccountCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -622,10 +886,20 @@ export type UserAccountSelectScalar = {
 }
 
 export type UserAccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "issuer" | "subject" | "name" | "email" | "createdAt" | "emailVerified" | "settings" | "settingsVersion" | "termsVersion" | "termsAcceptedAt" | "lastActiveAt" | "deactivatedAt" | "analyticsSince", ExtArgs["result"]["userAccount"]>
+export type UserAccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  memberships?: boolean | Prisma.UserAccount$membershipsArgs<ExtArgs>
+  sessions?: boolean | Prisma.UserAccount$sessionsArgs<ExtArgs>
+  _count?: boolean | Prisma.UserAccountCountOutputTypeDefaultArgs<ExtArgs>
+}
+export type UserAccountIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type UserAccountIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $UserAccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UserAccount"
-  objects: {}
+  objects: {
+    memberships: Prisma.$MembershipPayload<ExtArgs>[]
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     issuer: string
@@ -1038,6 +1312,8 @@ readonly fields: UserAccountFieldRefs;
  */
 export interface Prisma__UserAccountClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  memberships<T extends Prisma.UserAccount$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserAccount$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sessions<T extends Prisma.UserAccount$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserAccount$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1098,6 +1374,10 @@ export type UserAccountFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * Filter, which UserAccount to fetch.
    */
   where: Prisma.UserAccountWhereUniqueInput
@@ -1116,6 +1396,10 @@ export type UserAccountFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * Filter, which UserAccount to fetch.
    */
   where: Prisma.UserAccountWhereUniqueInput
@@ -1133,6 +1417,10 @@ export type UserAccountFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Omit specific fields from the UserAccount
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
   /**
    * Filter, which UserAccount to fetch.
    */
@@ -1182,6 +1470,10 @@ export type UserAccountFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * Filter, which UserAccount to fetch.
    */
   where?: Prisma.UserAccountWhereInput
@@ -1229,6 +1521,10 @@ export type UserAccountFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the UserAccount
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
   /**
    * Filter, which UserAccounts to fetch.
    */
@@ -1278,6 +1574,10 @@ export type UserAccountCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * The data needed to create a UserAccount.
    */
   data: Prisma.XOR<Prisma.UserAccountCreateInput, Prisma.UserAccountUncheckedCreateInput>
@@ -1325,6 +1625,10 @@ export type UserAccountUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the UserAccount
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
   /**
    * The data needed to update a UserAccount.
    */
@@ -1392,6 +1696,10 @@ export type UserAccountUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * The filter to search for the UserAccount to update in case it exists.
    */
   where: Prisma.UserAccountWhereUniqueInput
@@ -1418,6 +1726,10 @@ export type UserAccountDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
+  /**
    * Filter which UserAccount to delete.
    */
   where: Prisma.UserAccountWhereUniqueInput
@@ -1438,6 +1750,54 @@ export type UserAccountDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.I
 }
 
 /**
+ * UserAccount.memberships
+ */
+export type UserAccount$membershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Membership
+   */
+  select?: Prisma.MembershipSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Membership
+   */
+  omit?: Prisma.MembershipOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MembershipInclude<ExtArgs> | null
+  where?: Prisma.MembershipWhereInput
+  orderBy?: Prisma.MembershipOrderByWithRelationInput | Prisma.MembershipOrderByWithRelationInput[]
+  cursor?: Prisma.MembershipWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MembershipScalarFieldEnum | Prisma.MembershipScalarFieldEnum[]
+}
+
+/**
+ * UserAccount.sessions
+ */
+export type UserAccount$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[]
+  cursor?: Prisma.SessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
  * UserAccount without action
  */
 export type UserAccountDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1449,4 +1809,8 @@ export type UserAccountDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the UserAccount
    */
   omit?: Prisma.UserAccountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserAccountInclude<ExtArgs> | null
 }

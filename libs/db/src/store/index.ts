@@ -1,0 +1,1 @@
+export { isUniqueViolation, type Prisma, type UserStore, userStore } from './user-store.js';

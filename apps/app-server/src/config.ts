@@ -144,7 +144,7 @@ const Variables = z.object({
   /** The same for an organization younger than a week that has verified no domain. */
   INVITATION_MAILS_PER_DAY_NEW: z.coerce.number().int().min(1).max(1_000_000).default(50),
   /**
-   * Invitations by mail to one address in 24 hours, over all organizations: many organizations cannot flood one
+   * Invitations by mail to one address in 24 hours, over all organizations: many organizations cannot overload one
    * address.
    */
   INVITATION_MAILS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000).default(10),

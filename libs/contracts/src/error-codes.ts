@@ -49,7 +49,7 @@ export const ERRORS = {
   },
   'auth.session-needed': {
     status: 403,
-    title: 'This is for a signed-in person',
+    title: 'This needs a signed-in user',
     retry: 'never',
     nextStep: 'Sign in with a browser; no API key can do it.',
   },
@@ -88,7 +88,7 @@ export const ERRORS = {
     status: 422,
     title: 'The key would be able to do more than you',
     retry: 'never',
-    nextStep: 'Leave out the scopes that the detail names, or ask somebody who has them to make the key.',
+    nextStep: 'Leave out the scopes that the detail names, or ask a user who has them to make the key.',
   },
   'api-key.not-live': {
     status: 409,
@@ -106,7 +106,7 @@ export const ERRORS = {
     status: 422,
     title: 'The service account would have a higher role than you',
     retry: 'never',
-    nextStep: 'Choose a role that is at most your own, or ask somebody who has a higher one.',
+    nextStep: 'Choose a role that is at most your own, or ask a user who has a higher one.',
   },
   'service-account.limit': {
     status: 409,
@@ -118,7 +118,7 @@ export const ERRORS = {
     status: 409,
     title: 'Nothing waits for this answer',
     retry: 'never',
-    nextStep: 'Look at the conversation: somebody else has answered, or the agent was stopped.',
+    nextStep: 'Read the conversation: another user has answered, or the agent was stopped.',
   },
   'conversation.awaits-confirmation': {
     status: 409,
@@ -128,7 +128,7 @@ export const ERRORS = {
   },
   'conversation.four-eyes': {
     status: 403,
-    title: 'Somebody else has to say yes',
+    title: 'Another user has to approve',
     retry: 'never',
     nextStep:
       'Ask another member of the organization: its rules let only users approve, one action at a time, and nobody for what they or their service account asked.',
@@ -214,7 +214,7 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Raise the limit of the conversation, then resume it.',
   },
-  'agent.stuck': { status: 409, title: 'The agent repeats itself', retry: 'never', nextStep: 'Send a message that tells it what to do differently.' },
+  'agent.stuck': { status: 409, title: 'The agent repeats itself', retry: 'never', nextStep: 'Send a message that says what to do differently.' },
   'settings.changed': {
     status: 412,
     title: 'The settings were changed meanwhile',
@@ -299,7 +299,7 @@ export const ERRORS = {
   },
   'domain.taken': {
     status: 409,
-    title: 'Another organization has proved that the domain is its own',
+    title: 'Another organization has verified the domain',
     retry: 'never',
     nextStep: 'Ask its admins to give the domain up.',
   },

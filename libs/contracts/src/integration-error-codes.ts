@@ -196,9 +196,9 @@ export const INTEGRATION_ERRORS = {
   },
   'pull-request.needs-person': {
     status: 403,
-    title: 'Only a person merges',
+    title: 'Only a user merges',
     retry: 'never',
-    nextStep: 'Somebody with write access to the repository merges it on the page of the conversation, or at the git host.',
+    nextStep: 'A user with write access to the repository merges it on the page of the conversation, or at the git host.',
   },
   'pull-request.not-linked': {
     status: 403,
@@ -210,7 +210,7 @@ export const INTEGRATION_ERRORS = {
     status: 403,
     title: 'No write access to the repository',
     retry: 'never',
-    nextStep: 'Have somebody with write access to the repository do it, or give the linked account access at the git host.',
+    nextStep: 'Ask a user with write access to the repository to do it, or give the linked account access at the git host.',
   },
   'pull-request.nothing-to-fix': {
     status: 409,
@@ -238,13 +238,13 @@ export const INTEGRATION_ERRORS = {
   },
   'pull-request.protected-paths': {
     status: 403,
-    title: 'The changes need a person’s look before they are pushed',
+    title: 'The changes need a review before they are pushed',
     retry: 'never',
     nextStep: 'Look at the files that the detail names, and publish with allowProtectedPaths and protectedChanges of this problem if they are fine.',
   },
   'pull-request.branch-moved': {
     status: 409,
-    title: 'Somebody else has pushed to the branch',
+    title: 'Another user has pushed to the branch',
     retry: 'never',
     nextStep: 'Have the agent fetch the branch and build on what is there, then publish again.',
   },

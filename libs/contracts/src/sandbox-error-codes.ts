@@ -18,7 +18,7 @@ export const SANDBOX_ERRORS = {
     status: 503,
     title: 'The files of this conversation are not kept yet',
     retry: 'later',
-    nextStep: 'Nothing is lost: the sandbox stays with them, and it is tried again by itself. Tell whoever operates Slipway what the detail says.',
+    nextStep: 'Nothing is lost: the sandbox stays with them, and it is retried automatically. Send the detail to the operator of Slipway.',
   },
   'sandbox.workspace-lost': {
     status: 410,
@@ -258,7 +258,7 @@ export const SANDBOX_ERRORS = {
   },
   'browser.taken': {
     status: 409,
-    title: 'A person has the browser',
+    title: 'A user has the browser',
     retry: 'later',
     nextStep: 'Go on with what needs no browser, or say that you wait for it.',
   },

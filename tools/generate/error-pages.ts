@@ -28,7 +28,7 @@ export function errorPages(): GeneratedFile[] {
 
 function page(code: ErrorCode, row: (typeof ERRORS)[ErrorCode]): string {
   const paragraphs = [
-    `<!-- ${NOTICE} -->\n# ${code}`,
+    `<!-- ${NOTICE} -->\n# \`${code}\``,
     prose(`**${row.title}.** HTTP status ${row.status}.`),
     prose(row.nextStep),
     prose(row.retry === 'later' ? REPEAT : NO_REPEAT),

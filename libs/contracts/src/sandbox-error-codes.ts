@@ -258,7 +258,7 @@ export const SANDBOX_ERRORS = {
   },
   'browser.taken': {
     status: 409,
-    title: 'A user has the browser',
+    title: 'A user has control of the browser',
     retry: 'later',
     nextStep: 'Go on with what needs no browser, or say that you wait for it.',
   },

@@ -233,7 +233,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     times.waitMs = 100;
     expect(await failure(act({ kind: 'BrowserGetStateAction' }))).toMatchObject({
       code: 'browser.taken',
-      detail: expect.stringContaining('A user has the browser: Ann.'),
+      detail: expect.stringContaining('A user has control of the browser: Ann.'),
     });
     ann.send({ type: 'hand-back', note: 'I have signed in.' });
     await ann.state(({ holder }) => holder === null);

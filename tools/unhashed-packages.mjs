@@ -20,7 +20,9 @@ export function unhashedPackages(file) {
 
 /**
  * Those of them that are installed on a platform. Its C library is ignored: one too many is named rather than one too
- * few. ¶ ¶@param {ReturnType<typeof unhashedPackages>} packages
+ * few.
+ *
+ * @param {ReturnType<typeof unhashedPackages>} packages
  * @param {string} platform as `process.platform`
  * @param {string} arch as `process.arch`
  */

@@ -9,8 +9,9 @@ export interface EventSubscriber {
 
 /**
  * A subscriber of `/sockets/events/{id}` that costs as little as can be: it counts frames and reads nothing but their
- * lengths, so that what is measured is the server. ¶ ¶@param onFrame is called for each frame with the time at which
- * its bytes arrived (performance.now()).
+ * lengths, so that what is measured is the server.
+ *
+ * @param onFrame is called for each frame with the time at which its bytes arrived (performance.now()).
  */
 export function subscribe(url: string, id: string, sessionKey: string, query: string, onFrame: (at: number) => void): Promise<EventSubscriber> {
   const { hostname, port } = new URL(url);

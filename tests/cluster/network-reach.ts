@@ -31,7 +31,9 @@ export interface ReachWorld {
 /**
  * What network-policy.test.ts reads, tried: that the nodes' network plugin does what our policies say. The plugin of
  * the cluster that we build enforces none, so there only that question is answered, and the others report why they were
- * skipped. ¶ ¶@param open called once, before the first test; its caller closes the cluster.
+ * skipped.
+ *
+ * @param open called once, before the first test; its caller closes the cluster.
  */
 export const describeReach = (open: () => ReachWorld): void =>
   void describe('the network', { timeout: 300_000 }, () => {

@@ -1,12 +1,14 @@
 /**
- * How many blank sandboxes a pool should hold, from the arrivals that it has seen. ¶ ¶target = λL + z·sqrt(φ·λ·L) +
- * burst reserve, within [min, max]: λ is the largest of what arrives now (10 s average), what arrived at this hour of
- * the week before, and what was announced; L the time in which a missing sandbox is made; φ how much more arrivals vary
- * than independent ones would (variance ÷ mean of the arrivals in L). The reserve is at most what comes in an hour at
- * that rate: a quiet night keeps little of it. Up at once; down only to the largest target of the last ten minutes, so
- * that a lull does not throw away what the next minute needs. ¶ ¶A state is plain data and may be stored as JSON: a
- * replica that takes the pool over goes on with it. Without it the first ten minutes and the first week are less well
- * known, nothing else.
+ * How many blank sandboxes a pool should hold, from the arrivals that it has seen.
+ *
+ * target = λL + z·sqrt(φ·λ·L) + burst reserve, within [min, max]: λ is the largest of what arrives now (10 s average),
+ * what arrived at this hour of the week before, and what was announced; L the time in which a missing sandbox is made;
+ * φ how much more arrivals vary than independent ones would (variance ÷ mean of the arrivals in L). The reserve is at
+ * most what comes in an hour at that rate: a quiet night keeps little of it. Up at once; down only to the largest
+ * target of the last ten minutes, so that a lull does not throw away what the next minute needs.
+ *
+ * A state is plain data and may be stored as JSON: a replica that takes the pool over goes on with it. Without it the
+ * first ten minutes and the first week are less well known, nothing else.
  */
 
 export interface ForecastOptions {

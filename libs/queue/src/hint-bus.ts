@@ -2,7 +2,9 @@ import type { Hint } from '@slipway/contracts';
 
 /**
  * Signals other processes that something is new. Best effort on purpose: a hint may be lost or come twice, and never
- * carries what is not in the log. ¶ ¶Contract, checked for every adapter by `describeHintBus` (hint-bus.contract.ts):
+ * carries what is not in the log.
+ *
+ * Contract, checked for every adapter by `describeHintBus` (hint-bus.contract.ts):
  * - a hint reaches every listener of every process, the publishing one included (`from` tells whose it is).
  * - hints of one process arrive in the order in which it published them.
  * - a delta longer than one message of the backend arrives in pieces, each at its own offset.

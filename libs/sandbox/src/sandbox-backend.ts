@@ -66,10 +66,13 @@ export interface RemoveOptions {
 }
 
 /**
- * A backend that runs sandboxes. ¶ ¶A sandbox is born blank with a workspace of its own name. A workspace outlives its
- * sandbox: it goes when `deleteWorkspace` says so, and a later sandbox may get it by `attachWorkspace`. Its path, as
- * programs inside see it, is the same in every sandbox: virtual environments and git worktrees hold absolute paths. ¶
- * ¶Contract, checked for every backend by `describeSandboxBackend` (testing/sandbox-backend.contract.ts):
+ * A backend that runs sandboxes.
+ *
+ * A sandbox is born blank with a workspace of its own name. A workspace outlives its sandbox: it goes when
+ * `deleteWorkspace` says so, and a later sandbox may get it by `attachWorkspace`. Its path, as programs inside see it,
+ * is the same in every sandbox: virtual environments and git worktrees hold absolute paths.
+ *
+ * Contract, checked for every backend by `describeSandboxBackend` (testing/sandbox-backend.contract.ts):
  * - `ensure`, `remove`, `attachWorkspace` and `deleteWorkspace` are idempotent; repeating one is never an error.
  * - `ensure` of a name that exists changes nothing, also when that sandbox has ended: a new sandbox has a new name.
  * - `observe` never throws for a sandbox that does not exist: it answers `gone`.

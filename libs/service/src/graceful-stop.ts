@@ -38,14 +38,16 @@ const DRAIN_SLACK_MS = 2_000;
 const LAST_WORD_MS = 200;
 
 /**
- * Ends a service without lost requests. On the first SIGTERM or SIGINT: ¶ ¶1. `stopping` aborts: `/ready` says 503
- * (`installTelemetry` takes the signal), answers carry `Connection: close`.
+ * Ends a service without lost requests. On the first SIGTERM or SIGINT:
+ *
+ * 1. `stopping` aborts: `/ready` says 503 (`installTelemetry` takes the signal), answers carry `Connection: close`.
  * 2. For `drainSeconds` everything is served as before, new connections too, while the drain sends long-lived clients
  * elsewhere.
  * 3. The steps, one after the other, each within its bound and with a line in the log: first `requests(…)`, then what
  * closes the service.
- * 4. Exit 0; 1 when a step failed or was late, so that it shows. A second signal ends the process at once, with 1. ¶
- * ¶The longest stop is therefore the drain, 2 s, and the bounds of all steps: `terminationGracePeriodSeconds` has to be
+ * 4. Exit 0; 1 when a step failed or was late, so that it shows. A second signal ends the process at once, with 1.
+ *
+ * The longest stop is therefore the drain, 2 s, and the bounds of all steps: `terminationGracePeriodSeconds` has to be
  * above it.
  */
 export class GracefulStop {

@@ -265,7 +265,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     const going = failure(act({ kind: 'BrowserNavigateAction', url: `${site}/never` }));
     await ann.state(({ loading }) => loading);
     ann.takeBrowser('Ann');
-    expect(await going).toMatchObject({ code: 'browser.taken', detail: expect.stringContaining('Ann has taken the browser while this was done') });
+    expect(await going).toMatchObject({ code: 'browser.taken', detail: expect.stringContaining('Ann took control of the browser meanwhile') });
     await ann.state(({ yours }) => yours);
     ann.send({ type: 'hand-back' });
     await ann.state(({ holder }) => holder === null);

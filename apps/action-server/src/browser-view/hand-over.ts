@@ -29,11 +29,12 @@ interface Holder {
 }
 
 /**
- * Control of the browser: by the agent, or by one user. ¶ ¶While a user has control, an action of the agent waits for a
- * minute and is then refused. It does not wait for longer, because an endless tool call cannot be distinguished from a
- * hung one and keeps the agent from other work. It is not refused at once either: a model asks again at once, and a
- * user who only presses one button would find an agent that has given up. Actions that the agent chose by an outdated
- * page are refused (`looks`).
+ * Control of the browser: by the agent, or by one user.
+ *
+ * While a user has control, an action of the agent waits for a minute and is then refused. It does not wait for longer,
+ * because an endless tool call cannot be distinguished from a hung one and keeps the agent from other work. It is not
+ * refused at once either: a model asks again at once, and a user who only presses one button would find an agent that
+ * has given up. Actions that the agent chose by an outdated page are refused (`looks`).
  */
 export class HandOver {
   private current: Holder | null = null;
@@ -96,8 +97,9 @@ export class HandOver {
   }
 
   /**
-   * One action of the agent. Its observation begins with the notice about the hand-over. ¶ ¶@param looks whether the
-   * action reads the page itself; others are refused once after each hand-over.
+   * One action of the agent. Its observation begins with the notice about the hand-over.
+   *
+   * @param looks whether the action reads the page itself; others are refused once after each hand-over.
    * @throws SlipwayError `browser.taken`: a user has control, took it meanwhile, or had it.
    */
   async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -15,8 +15,9 @@ const BUTTON_BITS = { none: 0, left: 1, right: 2, middle: 4 } as const;
 const COMMAND_MODIFIERS = 2 + 4;
 
 /**
- * Sends a user's mouse, wheel and keyboard input to one page in order, one after the other. ¶ ¶@remarks Chromium
- * answers an event when the page has handled it, so the page sets the pace.
+ * Sends a user's mouse, wheel and keyboard input to one page in order, one after the other.
+ *
+ * @remarks Chromium answers an event when the page has handled it, so the page sets the pace.
  */
 export class PageInput {
   private readonly waiting: Input[] = [];

@@ -1,10 +1,11 @@
 /**
  * Speaks to the kernel for us, in Python because the kernel's own client is: commands come as lines of JSON on standard
  * input, what the kernel says leaves as lines of JSON on standard output. `jupyter_client` starts the kernel over
- * sockets of the file system, which no other process of the pod's network can reach. ¶ ¶In: `{id, code, silent}` runs a
- * cell, `{interrupt: true}` interrupts the one that runs. Out, and no faster than it is read: a kernel that prints more
- * is stopped until then. `{ready}`, then of each cell `{id, stream}`, `{id, display}`, `{id, error}`, at last `{id,
- * done, count}` with `ok`, `error` or `died`: with the kernel this ends too.
+ * sockets of the file system, which no other process of the pod's network can reach.
+ *
+ * In: `{id, code, silent}` runs a cell, `{interrupt: true}` interrupts the one that runs. Out, and no faster than it is
+ * read: a kernel that prints more is stopped until then. `{ready}`, then of each cell `{id, stream}`, `{id, display}`,
+ * `{id, error}`, at last `{id, done, count}` with `ok`, `error` or `died`: with the kernel this ends too.
  */
 export const BRIDGE_PROGRAM = `
 import json, os, queue, select, signal, sys, threading, time

@@ -48,8 +48,10 @@ const WARY = 100;
 const REST_MS = 5;
 
 /**
- * The log of one conversation: a file with one JSON line an event, and the same in memory. ¶ ¶- An event is in
- * `events`, and known to listeners, only after the disk holds it; calls that come together share one write.
+ * The log of one conversation: a file with one JSON line an event, and the same in memory.
+ *
+ * - An event is in `events`, and known to listeners, only after the disk holds it; calls that come together share one
+ * write.
  * - An id is in the log once: appending it again resolves and changes nothing.
  * - An idle log on a quick disk writes a short line from the loop's own thread: the way through the thread pool and
  * back takes longer than the disk. One slow write, and the next hundred go through the pool, so that a disk that stalls

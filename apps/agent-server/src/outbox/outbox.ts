@@ -31,10 +31,11 @@ export interface OutboxOptions {
 }
 
 /**
- * Sends the log to the app: each event once and in order, under any failure of the way. ¶ ¶One batch is under way at a
- * time; everything that accumulated meanwhile goes with the next. Nothing is ever dropped: what is not acknowledged is
- * sent again, for the lifetime of the process, and the next process continues from the file. An idle outbox renews the
- * lease with empty batches.
+ * Sends the log to the app: each event once and in order, under any failure of the way.
+ *
+ * One batch is under way at a time; everything that accumulated meanwhile goes with the next. Nothing is ever dropped:
+ * what is not acknowledged is sent again, for the lifetime of the process, and the next process continues from the
+ * file. An idle outbox renews the lease with empty batches.
  */
 export class Outbox {
   /** Of the events from `firstIndex` on. */

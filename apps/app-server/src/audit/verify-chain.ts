@@ -25,10 +25,13 @@ const fault = (kind: (typeof AUDIT_FAULTS)[number], seq: number | null, entryId:
 
 /**
  * Goes through an organization's chain and names the first row that is not as it was written. Reads columns only and
- * takes the hashes itself; entries that come meanwhile are left for another time. ¶ ¶What it cannot see without
- * `expected`: a chain that was cut at its end, and one whose every link from some place on was rewritten. ¶ ¶@param run
- * gives a client under whose rights the organization's rows are seen; called once a batch, so that nothing is held for
- * long.
+ * takes the hashes itself; entries that come meanwhile are left for another time.
+ *
+ * What it cannot see without `expected`: a chain that was cut at its end, and one whose every link from some place on
+ * was rewritten.
+ *
+ * @param run gives a client under whose rights the organization's rows are seen; called once a batch, so that nothing
+ * is held for long.
  * @param options.after begins behind this link, which is trusted. @param options.limit most links checked.
  */
 export async function verifyChain(

@@ -39,11 +39,12 @@ import { modeOf, setMode } from './confirmation.queries.js';
 const NO_REASON = 'User rejected the action.';
 
 /**
- * A user's word on what an agent asks for, and how often it asks. ¶ ¶With a sandbox the answer goes straight to it: it
- * takes one after the other, and the first counts, wherever they came from. Without one the answer is written into the
- * log under the conversation's lock, with an outbox job for a start: the next sandbox reads it there. A sandbox that is
- * up and does not answer has not heard it: a no is not kept then, and of a yes the audit entry alone, which the same
- * yes again does not repeat.
+ * A user's word on what an agent asks for, and how often it asks.
+ *
+ * With a sandbox the answer goes straight to it: it takes one after the other, and the first counts, wherever they came
+ * from. Without one the answer is written into the log under the conversation's lock, with an outbox job for a start:
+ * the next sandbox reads it there. A sandbox that is up and does not answer has not heard it: a no is not kept then,
+ * and of a yes the audit entry alone, which the same yes again does not repeat.
  */
 @Injectable()
 export class ConfirmationService {

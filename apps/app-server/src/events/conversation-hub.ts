@@ -30,10 +30,11 @@ export interface HubSource {
 }
 
 /**
- * The live end of one conversation's log in this process, while it has readers. ¶ ¶Only committed lines come in
- * (`offer`, or read from the log), and they go out in `seq` order without a hole: `head` is the last one that went out.
- * A hole in what is offered, or `behind(head)`, makes it read the log from its own end, one read at a time however
- * often it is asked.
+ * The live end of one conversation's log in this process, while it has readers.
+ *
+ * Only committed lines come in (`offer`, or read from the log), and they go out in `seq` order without a hole: `head`
+ * is the last one that went out. A hole in what is offered, or `behind(head)`, makes it read the log from its own end,
+ * one read at a time however often it is asked.
  */
 export class ConversationHub {
   private readonly ring: LogLine[] = [];

@@ -53,10 +53,11 @@ interface Waiting {
 
 /**
  * Turns with the authority, Postgres, one at a time: each gives back, answers recalls, requests calls and refills in
- * one commit, and is retried until it is answered; a repetition is a no-op. ¶ ¶A call for which there is no room waits
- * for a round: all others who hold a part are asked to give back what is free. It is refused when there was no room at
- * the start of a round in which no other replica had anything free, even with all that came back in it: at that start
- * everything was spent or reserved.
+ * one commit, and is retried until it is answered; a repetition is a no-op.
+ *
+ * A call for which there is no room waits for a round: all others who hold a part are asked to give back what is free.
+ * It is refused when there was no room at the start of a round in which no other replica had anything free, even with
+ * all that came back in it: at that start everything was spent or reserved.
  */
 export class AuthorityTurns {
   /** Recalls can be heard: only then may anything be held loosely. */

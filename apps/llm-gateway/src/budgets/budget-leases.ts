@@ -30,11 +30,13 @@ const REAP_EVERY = 15;
 
 /**
  * Money that this process may spend of budgets without asking Postgres, which gives it out: far from a limit a call is
- * admitted from memory alone, near one by a query. ¶ ¶What an instance of this process holds covers what is free here,
- * what its calls have reserved, and what they have spent that is not in the ledger yet; a row of the ledger moves its
- * cost from held to spent in its own commit. An instance without a heartbeat for `holdSeconds` has lapsed; half that
- * time after its last heartbeat it admits nothing more by itself, so that calls that end within the other half are
- * still covered. Longer ones settle all the same, by the ledger, and may then overrun.
+ * admitted from memory alone, near one by a query.
+ *
+ * What an instance of this process holds covers what is free here, what its calls have reserved, and what they have
+ * spent that is not in the ledger yet; a row of the ledger moves its cost from held to spent in its own commit. An
+ * instance without a heartbeat for `holdSeconds` has lapsed; half that time after its last heartbeat it admits nothing
+ * more by itself, so that calls that end within the other half are still covered. Longer ones settle all the same, by
+ * the ledger, and may then overrun.
  */
 export class BudgetLeases {
   private readonly book: LeaseBook;

@@ -61,12 +61,15 @@ export interface Granted {
 }
 
 /**
- * Upper bound of a call's cost, before it and, without counts, after it. ¶ ¶The prompt has at most a token for each
- * byte of the body (a token of every tokenizer stands for one byte of text or more), `HIDDEN_TOKENS` beside, and as
- * many for each picture as the largest models take; documents may fill the context. The prompt never exceeds the
- * context, which the provider refuses. All of it is charged at the highest price that it may have. The answer is as
- * long as the limit that is written into the request. ¶ ¶A provider that may search the web reads the whole once more
- * after each search, with what it found, which may fill the context; it may write it into its cache by itself.
+ * Upper bound of a call's cost, before it and, without counts, after it.
+ *
+ * The prompt has at most a token for each byte of the body (a token of every tokenizer stands for one byte of text or
+ * more), `HIDDEN_TOKENS` beside, and as many for each picture as the largest models take; documents may fill the
+ * context. The prompt never exceeds the context, which the provider refuses. All of it is charged at the highest price
+ * that it may have. The answer is as long as the limit that is written into the request.
+ *
+ * A provider that may search the web reads the whole once more after each search, with what it found, which may fill
+ * the context; it may write it into its cache by itself.
  */
 export class CallBound {
   /** Of all that the model reads, after each search again. */

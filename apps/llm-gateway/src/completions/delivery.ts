@@ -33,13 +33,14 @@ const LONG_TOKEN = 8;
 const NOTHING_SAID = { usage: null, complete: false, characters: 0, bytes: 0, error: null };
 
 /**
- * Sends one call to deployments, one after the other until one answers, and the answer to the caller. ¶ ¶A stream
- * passes through in its dialect, at the caller's pace. An answer in one piece is held until it is whole, so that its
- * cost can stand in a header. A failure leads to another deployment as long as nothing of an answer has been sent;
- * while that is possible a stream is held back until it has really begun. After that a failure comes as an error frame,
- * and the connection is broken off, so that no client takes it for an end. When the caller goes away the provider's
- * connection is closed at once. In every case each attempt that may have cost is settled once: by what its provider
- * counted to the end, or else by what was granted.
+ * Sends one call to deployments, one after the other until one answers, and the answer to the caller.
+ *
+ * A stream passes through in its dialect, at the caller's pace. An answer in one piece is held until it is whole, so
+ * that its cost can stand in a header. A failure leads to another deployment as long as nothing of an answer has been
+ * sent; while that is possible a stream is held back until it has really begun. After that a failure comes as an error
+ * frame, and the connection is broken off, so that no client takes it for an end. When the caller goes away the
+ * provider's connection is closed at once. In every case each attempt that may have cost is settled once: by what its
+ * provider counted to the end, or else by what was granted.
  */
 export class Delivery implements AttemptEvents {
   private attempt: Attempt | null = null;

@@ -49,12 +49,14 @@ interface Recorded {
 
 /**
  * Calls sent to a provider without a row in the ledger yet: recorded before they are sent, so that a call whose gateway
- * dies is charged at what was granted. ¶ ¶With a folder, before it is sent on disk (which a kill does not lose) and
- * after `RECORD_AFTER_MS` in Postgres (which the loss of the pod does not lose), many calls in one commit. Without one,
- * in Postgres before it is sent. That commit is not flushed, so the line on disk stays until the call's own row is in
- * the ledger, and all calls are recorded again after Postgres broke off: it may have crashed. The next process settles
- * what is on disk; the ending of a replica in Postgres settles what is there. A call that has its own row in the ledger
- * keeps that. A removal that Postgres lost in a crash is found and made again.
+ * dies is charged at what was granted.
+ *
+ * With a folder, before it is sent on disk (which a kill does not lose) and after `RECORD_AFTER_MS` in Postgres (which
+ * the loss of the pod does not lose), many calls in one commit. Without one, in Postgres before it is sent. That commit
+ * is not flushed, so the line on disk stays until the call's own row is in the ledger, and all calls are recorded again
+ * after Postgres broke off: it may have crashed. The next process settles what is on disk; the ending of a replica in
+ * Postgres settles what is there. A call that has its own row in the ledger keeps that. A removal that Postgres lost in
+ * a crash is found and made again.
  */
 export class OpenCalls {
   private readonly calls = new Map<string, Recorded>();

@@ -5,10 +5,12 @@ const NONCE = 12;
 const TAG = 16;
 
 /**
- * A user's or an organization's own provider keys, for the row of a virtual key. ¶ ¶Sealed with AES-256-GCM under a key
- * that is derived from the virtual key's token. Of the token only its SHA-256 is stored, so stored values (rows,
- * backups, even with every secret of the gateway) can only be decrypted by a call with the token; and they are useless
- * once the virtual key has ended. There is nothing to rotate: a new virtual key brings its own.
+ * A user's or an organization's own provider keys, for the row of a virtual key.
+ *
+ * Sealed with AES-256-GCM under a key that is derived from the virtual key's token. Of the token only its SHA-256 is
+ * stored, so stored values (rows, backups, even with every secret of the gateway) can only be decrypted by a call with
+ * the token; and they are useless once the virtual key has ended. There is nothing to rotate: a new virtual key brings
+ * its own.
  */
 export function sealOwnProviders(token: string, providers: OwnProviders, nonce: Buffer = randomBytes(NONCE)): Buffer {
   const cipher = createCipheriv('aes-256-gcm', keyOf(token), nonce);

@@ -37,10 +37,11 @@ type Sandboxes = ReadonlyMap<string, ListedSandbox>;
  * Compares rows, sandboxes and the sandboxes' own receipts, and repairs what a crash has left: a claim whose sandbox
  * has ended is lost and its session gets the reason; a claim that was not activated by its deadline is ended, unless
  * the sandbox's receipt says that it was; a warm slot without a sandbox is doomed; a sandbox without a row is removed
- * when it is seen a second time; a workspace that nothing refers to is deleted. ¶ ¶A list may be older than the rows:
- * that a sandbox is missing counts only when the backend, asked by its name, confirms it. Without an answer nothing is
- * freed. Every change is conditional on the row being as it was read: a pass may run beside claims, and beside another
- * pass.
+ * when it is seen a second time; a workspace that nothing refers to is deleted.
+ *
+ * A list may be older than the rows: that a sandbox is missing counts only when the backend, asked by its name,
+ * confirms it. Without an answer nothing is freed. Every change is conditional on the row being as it was read: a pass
+ * may run beside claims, and beside another pass.
  */
 export class Reaper {
   private suspects = new Map<string, string>();

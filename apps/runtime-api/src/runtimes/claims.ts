@@ -66,8 +66,9 @@ export class Claims {
   /**
    * The session's sandbox, active: the one that it has, or a new one. Still `starting` while a saved workspace is being
    * restored. When it answers, the claim is committed and the sandbox has accepted it (a new session's mark of that is
-   * written meanwhile); a repetition with the same request is the same sandbox, also after a crash in the middle. ¶
-   * ¶@param gone aborted when the caller does not wait any more: then nothing new is claimed, because no caller would
+   * written meanwhile); a repetition with the same request is the same sandbox, also after a crash in the middle.
+   *
+   * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because no caller would
    * release it.
    * @throws SlipwayError `service.unavailable` (the caller is gone, or the sandbox of another request's claim does not
    * answer), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);

@@ -28,8 +28,10 @@ interface Entry {
 }
 
 /**
- * Whether grants still hold: for new requests, and for what is open. ¶ ¶A request is admitted on an answer of the
- * database that is at most a second old; an older one is refreshed first. Without an answer:
+ * Whether grants still hold: for new requests, and for what is open.
+ *
+ * A request is admitted on an answer of the database that is at most a second old; an older one is refreshed first.
+ * Without an answer:
  * - a new request is refused (`service.unavailable`): it fails closed, because a user who was shut out must stay out;
  * - what is open goes on for the grace and is then closed: a database that fails over in seconds should cost no user
  * their terminal.

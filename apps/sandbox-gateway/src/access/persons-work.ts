@@ -35,12 +35,15 @@ export interface PersonsWorkOptions {
 
 /**
  * Notes with a grant that a user works through it, once a minute at most, so that the idle sweep of worker leaves their
- * sandbox alone. ¶ ¶Work is what a user does, as far as it can be seen from here: a navigation, a request that changes
- * something, the first request for an address, and frames of a WebSocket that are not the same again and again. An open
- * page polls and sends its beats without a user there, and that is no work; nor is what only the sandbox sends. What
- * goes to agent-server is not counted: which itself reports users' work in its terminal, files and browser. ¶ ¶Which
- * way it fails: nothing here delays or ends the traffic that it observes. While the writes fail, a sandbox that is in
- * use may be paused as idle; its workspace is kept, and a message resumes it.
+ * sandbox alone.
+ *
+ * Work is what a user does, as far as it can be seen from here: a navigation, a request that changes something, the
+ * first request for an address, and frames of a WebSocket that are not the same again and again. An open page polls and
+ * sends its beats without a user there, and that is no work; nor is what only the sandbox sends. What goes to
+ * agent-server is not counted: which itself reports users' work in its terminal, files and browser.
+ *
+ * Which way it fails: nothing here delays or ends the traffic that it observes. While the writes fail, a sandbox that
+ * is in use may be paused as idle; its workspace is kept, and a message resumes it.
  */
 export class PersonsWork {
   private readonly seen = new Map<string, Seen>();

@@ -38,8 +38,10 @@ export function isFirstFrameSocket(path: string): boolean {
 /**
  * Accepts the socket, reads `{"type":"auth","session_api_key":…}`, and opens the same one at the sandbox once `letIn`
  * has found that token good. Messages go through one by one from then on; an end that does not answer pings is gone
- * after two of them. ¶ ¶@param letIn where to go on with this token; throws what becomes the close code 4001 (do not
- * retry) or 1013 (try later).
+ * after two of them.
+ *
+ * @param letIn where to go on with this token; throws what becomes the close code 4001 (do not retry) or 1013 (try
+ * later).
  */
 export async function relayAfterFirstFrame(request: IncomingMessage, stream: Duplex, head: Buffer, letIn: (token: string) => Promise<Sandbox>): Promise<void> {
   const client = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, stream, head, resolve));

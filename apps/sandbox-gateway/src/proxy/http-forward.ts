@@ -9,8 +9,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * Sends one request on and its answer back. Bodies stream both ways, each no faster than its reader; nothing is
  * retried, since only the client knows what may be repeated. A sandbox that breaks off in the middle breaks the
- * client's connection, so that half an answer never passes for the whole. ¶ ¶@param answer headers of the response,
- * from those of the sandbox.
+ * client's connection, so that half an answer never passes for the whole.
+ *
+ * @param answer headers of the response, from those of the sandbox.
  * @throws SlipwayError `sandbox.unreachable` or `sandbox.timeout`; a client that goes away ends it without an error.
  */
 export async function forward(

@@ -29,8 +29,9 @@ export interface Tunnel {
  * Asks the sandbox for the same upgrade and joins the two connections: raw bytes, each way no faster than the other end
  * reads, so that extensions and subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by
  * TCP keep-alive. Half a connection is closed with the other. A sandbox that answers with something else than an
- * upgrade has its answer passed on. ¶ ¶@param said called for each frame with data of the client, by the length of its
- * payload. Bytes.
+ * upgrade has its answer passed on.
+ *
+ * @param said called for each frame with data of the client, by the length of its payload. Bytes.
  * @param admit each frame with data of the client waits for it; one that is refused closes the tunnel (`refusalOf`).
  * `null`: nothing waits.
  * @throws SlipwayError `sandbox.unreachable`, `sandbox.timeout`

@@ -19,9 +19,10 @@ interface Spending {
 const MAX_ROUNDS = 5;
 
 /**
- * Sends to the gateway the spender of a conversation's model calls, and the conversation's own limit. ¶ ¶A message
- * counts for its author. The sandbox cannot choose: the gateway maps its key to the spender. Of two authors whose
- * messages one run reads, the later pays from the moment at which theirs is delivered.
+ * Sends to the gateway the spender of a conversation's model calls, and the conversation's own limit.
+ *
+ * A message counts for its author. The sandbox cannot choose: the gateway maps its key to the spender. Of two authors
+ * whose messages one run reads, the later pays from the moment at which theirs is delivered.
  */
 export class ConversationSpendings {
   constructor(

@@ -12,11 +12,14 @@ const PROBES = 3;
 const PAUSE_MS = 300;
 
 /**
- * Whether the sandbox of the row still has the conversation. ¶ ¶runtime-api is asked first: it has seen a sandbox end
- * long before its address times out, and gives up none that is alive. After that agent-server's own answer counts,
- * whatever the lease says: then app-server is the one that is away. A sandbox that is `silent` is dead only when the
- * lease is over as well: two sandboxes for one conversation cost more than a late one. ¶ ¶@throws the signal's reason
- * only.
+ * Whether the sandbox of the row still has the conversation.
+ *
+ * runtime-api is asked first: it has seen a sandbox end long before its address times out, and gives up none that is
+ * alive. After that agent-server's own answer counts, whatever the lease says: then app-server is the one that is away.
+ * A sandbox that is `silent` is dead only when the lease is over as well: two sandboxes for one conversation cost more
+ * than a late one.
+ *
+ * @throws the signal's reason only.
  */
 export async function probeSandbox(
   held: HeldConversation,

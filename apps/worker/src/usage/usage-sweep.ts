@@ -32,7 +32,9 @@ const SETTLE_ALL_MS = 60_000;
 
 /**
  * Rolls the gateway's ledger up into `app.usage_day`, updates budgets, and sends the gateway limits, stops and prompt
- * policies. ¶ ¶Every step may be repeated and may be left out once: the cursor moves with the rows that it counts,
+ * policies.
+ *
+ * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts,
  * `app.settle_budget` works from the current rows, and what the gateway did not get stays unacknowledged in
  * `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its
  * cycle, nothing new is stopped.

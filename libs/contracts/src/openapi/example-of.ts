@@ -28,7 +28,9 @@ const FORMATS: Readonly<Record<string, unknown>> = {
 /**
  * An example of a JSON schema: its own `examples` first, then what `FIELD_EXAMPLES` says of the field, then what its
  * format or its kind allows. Every field is given, so that a reader sees them all; with `requiredOnly` those alone that
- * must be. ¶ ¶@throws NoExample for text without a known form.
+ * must be.
+ *
+ * @throws NoExample for text without a known form.
  */
 export function exampleOf(schema: Json, components: Json, options: { readonly requiredOnly?: boolean } = {}, at: Place = { schema: '', field: '' }): unknown {
   const inner = (next: Json, place: Place = at): unknown => exampleOf(next, components, options, place);

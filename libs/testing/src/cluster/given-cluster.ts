@@ -32,8 +32,9 @@ export async function findRealNode(ask: (args: readonly string[]) => Promise<str
 }
 
 /**
- * A foreign cluster: it is only read, nothing in it is broken, and it is left as it is. ¶ ¶@throws ClusterUnavailable
- * without `kubectl`; Error when it does not answer.
+ * A foreign cluster: it is only read, nothing in it is broken, and it is left as it is.
+ *
+ * @throws ClusterUnavailable without `kubectl`; Error when it does not answer.
  */
 export async function openGivenCluster(kubeconfig: string): Promise<TestCluster> {
   const program = findProgram('kubectl');

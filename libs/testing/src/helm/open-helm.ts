@@ -36,8 +36,9 @@ export function missingForHelm(): string | null {
 
 /**
  * Helm and helm-unittest, built from Go modules where they are not yet: about five minutes on two cores, nothing when
- * they are there. Two builders at once make them once; a build that fails leaves no folder that seems complete. ¶
- * ¶@throws HelmUnavailable without Go; Error with the compiler's last words when it fails.
+ * they are there. Two builders at once make them once; a build that fails leaves no folder that seems complete.
+ *
+ * @throws HelmUnavailable without Go; Error with the compiler's last words when it fails.
  */
 export async function openHelm({ say = () => {}, signal }: OpenHelmOptions = {}): Promise<Helm> {
   const place = folder();

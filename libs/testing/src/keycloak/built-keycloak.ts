@@ -38,8 +38,9 @@ function missingForKeycloak(): string | null {
 /**
  * Keycloak's distribution as Maven Central has it (checked against its hash by Maven, through Maven's configured
  * mirror), made ready for Postgres: 170 MB and half a minute of CPU, nothing when it is there. Two builders at once
- * make it once; one that is killed leaves no folder that seems complete. ¶ ¶@throws KeycloakUnavailable when Java or
- * Maven is missing, or the download fails.
+ * make it once; one that is killed leaves no folder that seems complete.
+ *
+ * @throws KeycloakUnavailable when Java or Maven is missing, or the download fails.
  */
 export async function buildKeycloak(say: (line: string) => void, signal?: AbortSignal): Promise<BuiltKeycloak> {
   const missing = missingForKeycloak();

@@ -42,7 +42,9 @@ const uuidOf = (text: string): string =>
 /**
  * Two companies with five members each, every one with a personal organization of their own, and idle conversations,
  * each with a log that can be read. None of them needs a sandbox. Takes well under a second for the default size: rows
- * are made by the database. ¶ ¶@param owner connected as the owner of the tables, on an empty database.
+ * are made by the database.
+ *
+ * @param owner connected as the owner of the tables, on an empty database.
  * @param options.conversations of both together [1,000]; `events` of each [6, at least 1].
  */
 export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conversations?: number; events?: number } = {}): Promise<TwoOrgs> {

@@ -88,9 +88,11 @@ type Plan =
 
 /**
  * Brings what the threads of a conversation show up to date: first that its requests were seen, then the one progress
- * comment of each thread. ¶ ¶A job may be repeated, overlap with another or die between any two steps. One job at a
- * time has the turn of an answer, by a lease in its row. That a comment is to be created is committed before the call;
- * while its outcome is unknown, the comment is searched by its marker before another is made.
+ * comment of each thread.
+ *
+ * A job may be repeated, overlap with another or die between any two steps. One job at a time has the turn of an
+ * answer, by a lease in its row. That a comment is to be created is committed before the call; while its outcome is
+ * unknown, the comment is searched by its marker before another is made.
  */
 export class IntegrationAnswer {
   constructor(

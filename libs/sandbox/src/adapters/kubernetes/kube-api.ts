@@ -74,11 +74,14 @@ interface Answer {
 }
 
 /**
- * The few calls to the API server that sandboxes need. ¶ ¶Every call may be sent twice: a create has a name of its own,
- * a delete and a patch name the uid, the rest reads. So a call without an answer, or answered 5xx, is tried three
- * times; one that is put off (429) waits as long as the server says, and with it everything of its budget. ¶ ¶@throws
- * ClusterError with the cluster's own words, without an answer (`sandbox.cluster-unavailable`) or the answer is a
- * refusal.
+ * The few calls to the API server that sandboxes need.
+ *
+ * Every call may be sent twice: a create has a name of its own, a delete and a patch name the uid, the rest reads. So a
+ * call without an answer, or answered 5xx, is tried three times; one that is put off (429) waits as long as the server
+ * says, and with it everything of its budget.
+ *
+ * @throws ClusterError with the cluster's own words, without an answer (`sandbox.cluster-unavailable`) or the answer is
+ * a refusal.
  */
 export class KubeApi {
   private readonly buckets: Readonly<Record<BudgetName, TokenBucket>>;

@@ -59,8 +59,9 @@ export async function missingForBuilding(): Promise<string | null> {
 
 /**
  * Builds what is not built yet: minutes on a cold machine (about 7 on two cores, 8 GB of Go's caches), nothing when it
- * is there. Two builders at once make it once. A build that fails or is killed leaves no folder that seems complete. ¶
- * ¶@returns the folder: `bin/`, `bin/cni/`, `stages.yaml`, `pause.tar`, `echo.tar`.
+ * is there. Two builders at once make it once. A build that fails or is killed leaves no folder that seems complete.
+ *
+ * @returns the folder: `bin/`, `bin/cni/`, `stages.yaml`, `pause.tar`, `echo.tar`.
  * @throws ClusterUnavailable when something needed is missing; Error with the compiler's last words when it fails.
  */
 export async function buildPrograms(say: (line: string) => void, signal?: AbortSignal): Promise<string> {

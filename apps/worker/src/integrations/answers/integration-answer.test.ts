@@ -168,7 +168,7 @@ describe('what a thread shows', () => {
       return world.shownOn(talk)[0];
     };
     expect(await change(`publish = 'failed', problem = '{"code": "pull-request.too-large", "detail": "secret.bin"}'`)).toMatch(
-      /Its changes are not published: The changes are larger than what is published\. .*\n\n\[Open the conversation\]/,
+      /Its changes are not published: The changes are too large to publish\. .*\n\n\[Open the conversation\]/,
     );
     expect(await change(`publish = 'done', problem = NULL, state = 'open', number = 7, url = 'https://git.test/acme/shop/pulls/7'`)).toContain(
       '[Pull request #\u20607](https://git.test/acme/shop/pulls/7) · [Open the conversation]',

@@ -6,6 +6,7 @@ import { checkArrows } from './arrows.ts';
 import { breakingChanges } from './check/api-changes.ts';
 import { overdueFlagsOf } from './check/flags.ts';
 import { markdownProblems } from './check/markdown.ts';
+import { wrongWordsOf } from './check/messages.ts';
 import { contractingMigrations, misplacedFunctions } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 import { oldWords } from './check/words.ts';
@@ -44,6 +45,7 @@ const parts: readonly [string, Part][] = [
   ['old words', () => oldWords(root).join('\n')],
   ['Markdown: line length and links', () => markdownProblems(root).join('\n')],
   ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
+  ...(web ? [['words of screens', () => wrongWordsOf(root).join('\n')] as [string, Part]] : []),
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
   ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
   ['breaking changes of the API', () => breakingChanges(root).join('\n')],

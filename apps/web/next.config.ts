@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { NextConfig } from 'next';
+import createNextIntlPlugin from 'next-intl/plugin';
 import { buildId } from './scripts/build-id.mjs';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -9,10 +10,11 @@ const config: NextConfig = {
   output: 'standalone',
   generateBuildId: () => buildId(root),
   outputFileTracingRoot: root,
-  turbopack: { root },
+  // Messages are compiled on the server (src/messages/messages-of.ts), so that browsers get no parser.
+  turbopack: { root, resolveAlias: { 'use-intl/format-message': 'use-intl/format-message/format-only' } },
   reactStrictMode: true,
   poweredByHeader: false,
   devIndicators: false,
   images: { unoptimized: true },
 };
-export default config;
+export default createNextIntlPlugin('./src/messages/request.ts')(config);

@@ -142,12 +142,12 @@ describe('what an organization’s owner governs, in a browser', {
     await expectClean(owner, 'sandboxes');
     await owner.getByRole('button', { name: 'Stop the sandbox of Count to 40' }).press('Enter');
     await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
-    await owner.getByText('The sandbox is being stopped; its conversation is told.').waitFor();
+    await owner.getByText('Stopping the sandbox.').waitFor();
   });
 
   step('makes a key that works as the page says, rotates it and revokes it', async () => {
     await open(owner, 'admin/api-keys', 'API keys');
-    await owner.getByText('You have no API key').waitFor();
+    await owner.getByText('You have no API keys').waitFor();
     const make = owner.getByRole('button', { name: 'New API key' });
     await make.press('Enter');
     const dialog = owner.getByRole('dialog');
@@ -155,24 +155,24 @@ describe('what an organization’s owner governs, in a browser', {
     await dialog.waitFor({ state: 'detached' });
     await until('focus is back', () => make.evaluate((element) => element === document.activeElement));
     await make.press('Enter');
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     await until('the name has the focus', () => dialog.getByLabel('Name').evaluate((element) => element === document.activeElement));
     await dialog.getByText('Choose at least one.').waitFor();
     await expectClean(owner, 'a key that is not made yet');
     await dialog.getByLabel('Name').fill('nightly report');
-    await dialog.getByRole('button', { name: 'Reading only' }).click();
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Read-only' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const first = await shownCommand(dialog);
     await expectClean(owner, 'a token that is shown once');
     expect(await first()).toBe(200);
-    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await row(owner, 'nightly report').getByText('Active').waitFor();
     await owner.getByRole('button', { name: 'Actions of nightly report' }).click();
     await owner.getByRole('menuitem', { name: 'Rotate…' }).click();
-    await dialog.getByLabel('The old token works on').selectOption({ label: 'Not at all' });
+    await dialog.getByLabel('Keep the old token working').selectOption({ label: 'Not at all' });
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const second = await shownCommand(dialog);
-    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await until('the old token is over', async () => (await first()) === 401, 4_000);
     expect(await second()).toBe(200);
     await owner.getByRole('combobox', { name: 'State' }).selectOption('active');
@@ -198,19 +198,19 @@ describe('what an organization’s owner governs, in a browser', {
     const dialog = owner.getByRole('dialog');
     await dialog.getByLabel('Name').fill('release bot');
     await dialog.getByLabel('Role').selectOption({ label: 'Viewer' });
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
     await row(owner, 'release bot').getByText('Viewer').waitFor();
     await owner.getByRole('button', { name: 'New API key' }).click();
     await dialog.getByLabel('Name').fill('deploys');
-    await dialog.getByLabel('Whose it is').selectOption({ label: 'release bot (service account, Viewer)' });
+    await dialog.getByLabel('Owner').selectOption({ label: 'release bot (service account, Viewer)' });
     expect(await dialog.getByRole('checkbox').count()).toBe(3);
     await dialog.getByRole('checkbox', { name: 'conversation:read' }).check();
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const command = await shownCommand(dialog);
-    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await command()).toBe(200);
     // The address decides, and it follows the click by a moment: `check` would check too early.
-    await owner.getByLabel('Everybody’s keys').click();
+    await owner.getByLabel('Everyone’s keys').click();
     await row(owner, 'deploys').getByText('release bot (service account)').waitFor();
     await expectClean(owner, 'api keys', 'everyTheme');
     await owner.getByRole('button', { name: 'Delete release bot' }).click();
@@ -228,27 +228,27 @@ describe('what an organization’s owner governs, in a browser', {
     const dialog = owner.getByRole('dialog');
     const keep = async (opener: string, kind: string, fields: Record<string, string>, scope?: string): Promise<void> => {
       await owner.getByRole('button', { name: opener, exact: true }).click();
-      await dialog.getByLabel('What it is').selectOption(kind);
-      if (scope !== undefined) await dialog.getByLabel('Who gets it').selectOption(scope);
+      await dialog.getByLabel('Type').selectOption(kind);
+      if (scope !== undefined) await dialog.getByLabel('Scope').selectOption(scope);
       for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value);
-      await dialog.getByRole('button', { name: 'Keep it' }).click();
+      await dialog.getByRole('button', { name: 'Add secret' }).click();
       await dialog.waitFor({ state: 'detached' });
       await row(owner, fields['Name'] ?? '').waitFor();
     };
     await keep('New secret', 'variable', { Name: 'DATABASE_PASSWORD', Value: 'the-first-value', Description: 'Of the staging database' }, 'org');
     await keep('New secret', 'variable', { Name: 'DEPLOY_TOKEN', Value: 'the-second-value', Repository: REPOSITORY }, 'repository');
     await keep('New secret', 'git', { Name: 'GITHUB', Host: 'github.com', Value: 'abc' }, 'org');
-    await keep('New secret of your own', 'variable', { Name: 'MY_TOKEN', Value: 'the-third-value' });
+    await keep('New personal secret', 'variable', { Name: 'MY_TOKEN', Value: 'the-third-value' });
     await row(owner, 'GITHUB').getByText('too short').waitFor();
     await row(owner, 'DEPLOY_TOKEN').getByText('git.example.test/acme/a-repository-with-quite-a-long-name').waitFor();
     await owner.getByRole('button', { name: 'New secret', exact: true }).click();
     await dialog.getByLabel('Name').fill('PATH');
-    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    await dialog.getByRole('button', { name: 'Add secret' }).click();
     await dialog.getByText(/shell, git or the sandbox itself uses/).waitFor();
     await expectClean(owner, 'a secret with a wrong name');
     await owner.keyboard.press('Escape');
     await owner.getByRole('button', { name: 'Actions of DATABASE_PASSWORD' }).click();
-    await owner.getByRole('menuitem', { name: 'Replace the value…' }).click();
+    await owner.getByRole('menuitem', { name: 'Replace value…' }).click();
     await dialog.getByLabel('Value').fill('the-fourth-value');
     await dialog.getByRole('button', { name: 'Replace' }).click();
     await owner.getByText(/^DATABASE_PASSWORD has a new value/).waitFor();
@@ -265,15 +265,15 @@ describe('what an organization’s owner governs, in a browser', {
   step('who waited has the sandbox that was given back', async () => {
     await open(owner, 'admin/sandboxes', 'Sandboxes');
     await owner.getByRole('table', { name: 'Sandboxes' }).getByRole('row').filter({ hasText: 'Look around' }).waitFor({ timeout: 30_000 });
-    await owner.getByText('Nobody waits.').waitFor();
+    await owner.getByText('No one is waiting.').waitFor();
   });
 
   step('sees what was spent, by whom and on what, takes it along as a table, and comes to the conversations behind it', async () => {
     await open(owner, 'admin/usage', 'Usage');
     await row(owner, 'Demo Person').waitFor();
-    await owner.getByLabel('Span').selectOption('365');
+    await owner.getByLabel('Period').selectOption('365');
     await row(owner, 'Somebody who has left').getByText('$125.00').waitFor();
-    await owner.getByLabel('Grouped').selectOption('repository');
+    await owner.getByLabel('Group by').selectOption('repository');
     await row(owner, 'a-repository-with-quite-a-long-name').waitFor();
     await expectClean(owner, 'usage');
     const { name, text } = await downloaded(() => owner.getByRole('button', { name: 'CSV' }).click());
@@ -298,7 +298,7 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('searchbox', { name: 'Search titles' }).fill('count');
     await until('one is left', async () => (await list.count()) === 1);
     await owner.getByRole('combobox', { name: 'Status' }).selectOption('failed');
-    await owner.getByText('No conversation matches the filters').waitFor();
+    await owner.getByText('No conversations match the filters').waitFor();
     await expectClean(owner, 'conversations of which none match');
     await owner.goBack();
     await list.getByText('Count to 40').waitFor();
@@ -309,7 +309,7 @@ describe('what an organization’s owner governs, in a browser', {
 
   step('sets budgets after having read whom they would stop, and lets one user go on', async () => {
     await open(owner, 'admin/budgets', 'Budgets');
-    const member = owner.getByLabel('Each member, a month, in USD');
+    const member = owner.getByLabel('Each member, per month (USD)');
     await member.fill('ten');
     await owner.getByRole('button', { name: 'Save', exact: true }).click();
     await owner.getByText('This must be an amount such as 25 or 12.50.').waitFor();
@@ -320,9 +320,9 @@ describe('what an organization’s owner governs, in a browser', {
     await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
     await owner.getByRole('button', { name: 'Change the limit of Grace Hopper' }).click();
     const dialog = owner.getByRole('dialog');
-    await dialog.getByLabel('A month, in USD').fill('25');
+    await dialog.getByLabel('Budget per month (USD)').fill('25');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await row(owner, 'Grace Hopper').getByText('May go on').waitFor();
+    await row(owner, 'Grace Hopper').getByText('Within budget').waitFor();
     await row(owner, 'Grace Hopper').getByText('$25.00 (their own)').waitFor();
     await owner.goto(`${stack.url}/acme`);
     await owner.getByRole('textbox', { name: 'Task', exact: true }).fill('Something more');
@@ -330,7 +330,7 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByText('The budget is used up').first().waitFor();
     await open(owner, 'admin/budgets', 'Budgets');
     await owner.getByRole('button', { name: 'Change the limit of Grace Hopper' }).click();
-    await dialog.getByRole('button', { name: 'As for everybody' }).click();
+    await dialog.getByRole('button', { name: 'Use default' }).click();
     await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
     await expectClean(owner, 'budgets');
   });
@@ -343,16 +343,16 @@ describe('what an organization’s owner governs, in a browser', {
       [other, 'staging'],
       [owner, 'production'],
     ] as const) {
-      await page.getByLabel('Environment of a task that names none').fill(environment);
+      await page.getByLabel('Default environment').fill(environment);
       await page.getByRole('button', { name: 'Save' }).click();
-      if (page === other) await other.getByText('The settings are saved.').waitFor();
+      if (page === other) await other.getByText('Settings saved.').waitFor();
     }
     await other.close();
     await owner.getByText('Somebody else has changed the settings meanwhile.').waitFor();
-    expect(await owner.getByLabel('Environment of a task that names none').inputValue()).toBe('production');
+    expect(await owner.getByLabel('Default environment').inputValue()).toBe('production');
     await expectClean(owner, 'settings that were changed meanwhile');
-    await owner.getByRole('button', { name: 'Read them again' }).click();
-    await until('what the other saved is there', async () => (await owner.getByLabel('Environment of a task that names none').inputValue()) === 'staging');
+    await owner.getByRole('button', { name: 'Reload' }).click();
+    await until('what the other saved is there', async () => (await owner.getByLabel('Default environment').inputValue()) === 'staging');
   });
 
   step('has prompts kept, which members see where they write, and ends that again', () => keepPrompts({ owner, member, open }));
@@ -366,11 +366,11 @@ describe('what an organization’s owner governs, in a browser', {
     await until('other nouns are gone', async () => (await row(owner, 'settings').count()) === 0 && (await row(owner, 'Secret created').count()) > 0);
     await row(owner, 'Secret deleted').getByRole('button', { name: 'Details of Secret deleted' }).click();
     const dialog = owner.getByRole('dialog', { name: 'Secret deleted' });
-    await dialog.getByText('Place in the chain').waitFor();
+    await dialog.getByText('Position in the chain').waitFor();
     await expectClean(owner, 'an entry of the audit');
     await owner.keyboard.press('Escape');
-    await owner.getByRole('button', { name: 'Verify the chain' }).click();
-    await owner.getByText('Every entry is as it was written.').waitFor();
+    await owner.getByRole('button', { name: 'Verify chain' }).click();
+    await owner.getByText('The audit log is intact.').waitFor();
     await expectClean(owner, 'audit');
     const { text } = await downloaded(() => owner.getByRole('link', { name: 'Export' }).click());
     const lines = text
@@ -382,8 +382,8 @@ describe('what an organization’s owner governs, in a browser', {
 
   step('a member has their own keys and secrets there, and is refused everything else with a sentence', async () => {
     await open(member, 'admin/api-keys', 'API keys');
-    await member.getByText('You have no API key').waitFor();
-    expect(await member.getByRole('checkbox', { name: 'Everybody’s keys' }).count()).toBe(0);
+    await member.getByText('You have no API keys').waitFor();
+    expect(await member.getByRole('checkbox', { name: 'Everyone’s keys' }).count()).toBe(0);
     expect(await member.getByRole('heading', { name: 'Service accounts' }).count()).toBe(0);
     expect(await member.getByRole('navigation', { name: 'Organization' }).getByRole('link').allInnerTexts()).toEqual([
       'Members',
@@ -396,7 +396,7 @@ describe('what an organization’s owner governs, in a browser', {
     await member.getByRole('link', { name: 'Secrets' }).click();
     await row(member, 'DATABASE_PASSWORD').waitFor();
     expect(await member.getByRole('button', { name: /^(New secret|Actions of .*)$/ }).count()).toBe(0);
-    await member.getByRole('button', { name: 'New secret of your own' }).waitFor();
+    await member.getByRole('button', { name: 'New personal secret' }).waitFor();
     expect(await member.getByText('MY_TOKEN').count()).toBe(0);
     for (const [rest, name] of [
       ['sandboxes', 'Sandboxes'],

@@ -71,7 +71,7 @@ describe('the agent’s browser, beside the conversation', {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const picture = (title: string) => page.getByRole('img', { name: `Picture of the page ${title}` });
+  const picture = (title: string) => page.getByRole('img', { name: `View of the page ${title}` });
   const axeClean = async (where: string): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -105,8 +105,8 @@ describe('the agent’s browser, beside the conversation', {
       await picture('Signed in').waitFor();
 
       // The keys are the page's until Escape is pressed twice.
-      const note = page.getByRole('textbox', { name: 'Note for the agent, if you like' });
-      expect(await page.getByRole('textbox', { name: 'Keyboard of the page' }).evaluate((field) => field === document.activeElement)).toBe(true);
+      const note = page.getByRole('textbox', { name: 'Note for the agent (optional)' });
+      expect(await page.getByRole('textbox', { name: 'Page keyboard input' }).evaluate((field) => field === document.activeElement)).toBe(true);
       await until('Escape leads out of the page', async () => {
         await page.keyboard.press('Escape');
         return page.getByRole('button', { name: 'Hand back' }).evaluate((button) => button === document.activeElement);
@@ -118,7 +118,7 @@ describe('the agent’s browser, beside the conversation', {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       await note.fill('I have signed in.');
       await page.getByRole('button', { name: 'Hand back' }).click();
-      await page.getByText('The agent has the browser.').waitFor();
+      await page.getByText('The agent controls the browser.').waitFor();
 
       handedBack.resolve();
       await until('the agent has looked', () => lastRead.includes('with this note:\nI have signed in.'), PATIENCE_MS);

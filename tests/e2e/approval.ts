@@ -21,8 +21,8 @@ export async function answerTheAgent({ page, status, axeClean }: Harness): Promi
   };
   await ask('Before every step');
   await say('Count to 3');
-  await card.getByRole('group', { name: 'What would happen' }).waitFor({ timeout: 30_000 });
-  await status('Waits for approval');
+  await card.getByRole('group', { name: 'Requested action' }).waitFor({ timeout: 30_000 });
+  await status('Waiting for approval');
   await axeClean('an agent that asks');
   await page.setViewportSize({ width: 390, height: 844 });
   await axeClean('an agent that asks, on a phone');

@@ -14,7 +14,7 @@ export async function approveStepByStep({ page, say, status, timeline, picture }
   await page.getByRole('menuitemradio', { name: 'Before every step' }).click();
   await say('three', [{ toolCalls: [call('echo one > one.txt'), call('echo two > two.txt'), call(LONG)] }, finish('Done.')]);
   await card.waitFor({ timeout: 30_000 });
-  await status('Waits for approval').waitFor();
+  await status('Waiting for approval').waitFor();
   const approve = card.getByRole('button', { name: /^Approve/ });
   for (const part of ['echo one > one.txt', 'echo two > two.txt', 'touch hidden-at-the-end']) await card.getByText(part).waitFor();
   expect(await approve.isDisabled()).toBe(true);
@@ -50,11 +50,11 @@ export async function approveStepByStep({ page, say, status, timeline, picture }
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('yes');
   await page.getByRole('button', { name: /^Send/ }).click();
   const question = page.getByRole('alertdialog');
-  await question.getByText('A message does not approve').waitFor();
+  await question.getByText('A message rejects the requested action').waitFor();
   await picture('approval-typed-yes');
   await expectClean(page, 'a yes that was typed', 'everyTheme');
   await question.getByRole('button', { name: 'Do not send' }).click();
-  await status('Waits for approval').waitFor();
+  await status('Waiting for approval').waitFor();
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('');
   await card.getByRole('button', { name: 'Approve', exact: true }).click();
   await card.waitFor({ state: 'detached' });

@@ -31,7 +31,7 @@ function repositoryIn(dataDirectory: string, name: string): string {
 export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): Promise<void> {
   const file = path.join(repositoryIn(dataDirectory, 'sample'), 'src/sum.js');
   const content = (): string => readFileSync(file, 'utf8');
-  const tree = page.getByRole('tree', { name: 'Files of the workspace' });
+  const tree = page.getByRole('tree', { name: 'Workspace files' });
   const editor = page.getByRole('textbox', { name: 'Content of sum.js' });
   const conflict = page.getByText('This file changed in the sandbox while you were editing it');
   const says = (text: string): Promise<void> => editor.getByText(text).first().waitFor(SLOW);
@@ -44,7 +44,7 @@ export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): 
   // The diff that was open before is the same file here.
   const open = new URL(page.url()).searchParams.has('file');
   await page.getByRole('tab', { name: 'Files' }).click();
-  if (open) await page.getByRole('button', { name: 'Close the file' }).click(SLOW);
+  if (open) await page.getByRole('button', { name: 'Close file' }).click(SLOW);
   await tree.getByRole('treeitem', { name: 'sample' }).waitFor(SLOW);
   // The repository is open at first.
   await tree.getByRole('treeitem', { name: 'src', exact: true }).waitFor(SLOW);
@@ -58,10 +58,10 @@ export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): 
   await says('// of the sandbox');
 
   await type('// of the person\n');
-  await page.getByText('not saved', { exact: true }).waitFor();
+  await page.getByText('unsaved', { exact: true }).waitFor();
   await page.keyboard.press('ControlOrMeta+s');
   await until('it is in the sandbox', () => content().endsWith('// of the sandbox\n// of the person\n'), SLOW.timeout);
-  await page.getByText('not saved', { exact: true }).waitFor({ state: 'detached', ...SLOW });
+  await page.getByText('unsaved', { exact: true }).waitFor({ state: 'detached', ...SLOW });
 
   await type('// mine\n');
   writeFileSync(file, '// theirs\n');
@@ -79,10 +79,10 @@ export async function editTheFiles({ page, dataDirectory, axeClean }: Harness): 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await page
     .getByRole('button', { name: 'Keep mine' })
-    .or(page.getByRole('button', { name: 'Save what is below' }))
+    .or(page.getByRole('button', { name: 'Save merged version' }))
     .click();
   await until('mine is in the sandbox', () => content().endsWith('// of the person\n// mine\n'), SLOW.timeout);
-  await page.getByRole('button', { name: 'Close the file' }).click();
+  await page.getByRole('button', { name: 'Close file' }).click();
   await tree.waitFor(SLOW);
   await axeClean('the tree of the files on a phone');
   await page.keyboard.press('Escape');

@@ -20,7 +20,7 @@ const executable = findChromium();
 
 /** Lines that do not change with time; what a command prints meanwhile does. */
 function lastingLines(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|The tool is at work$|(… )?\d+$)/.test(line));
+  return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|Running a tool$|(… )?\d+$)/.test(line));
 }
 
 describe('a user in a browser', {
@@ -157,9 +157,9 @@ describe('a user in a browser', {
     outage = true;
     await page.context().setOffline(true);
     process.kill(stack.pidOf('app-server'), 'SIGKILL');
-    await page.getByText('Reconnecting, nothing is lost').waitFor();
+    await page.getByText('Reconnecting. Nothing is lost.').waitFor();
     await page.context().setOffline(false);
-    await page.getByText('Reconnecting, nothing is lost').waitFor({ state: 'detached', timeout: 30_000 });
+    await page.getByText('Reconnecting. Nothing is lost.').waitFor({ state: 'detached', timeout: 30_000 });
     await page.getByText('live', { exact: true }).waitFor();
     outage = false;
     expect(await page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
@@ -193,12 +193,12 @@ describe('a user in a browser', {
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Count to 30');
     await page.getByRole('button', { name: /^Send/ }).click();
     await status('Working').waitFor();
-    await page.getByRole('button', { name: 'Pause and give the sandbox back' }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
     // It may be over before a busy browser shows it.
     await status('Pausing…').or(status('Paused')).waitFor({ timeout: 10_000 });
     await status('Paused').waitFor({ timeout: 20_000 });
     await page.getByRole('tab', { name: 'Ports' }).click();
-    await page.getByText('The sandbox is paused. Resume it first.').waitFor();
+    await page.getByText('The sandbox is paused. Resume it to continue.').waitFor();
     expect(await page.getByRole('button', { name: 'Open', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('tab', { name: /^Changes/ }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -227,7 +227,7 @@ describe('a user in a browser', {
     await timeline().getByText('repository.branch-not-found').waitFor();
     await timeline().getByText('Choose a branch that the repository has.').waitFor();
     await axeClean('a start that failed');
-    await timeline().getByRole('button', { name: 'Change the task' }).click();
+    await timeline().getByRole('button', { name: 'Edit task' }).click();
     await page.getByRole('heading', { name: 'New task' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Task', exact: true }).inputValue()).toBe('Work on a branch that is not there');
     expect(await page.getByRole('combobox', { name: 'Branch', exact: true }).inputValue()).toBe('no-such-branch');
@@ -251,7 +251,7 @@ describe('a user in a browser', {
     const actions = page.getByRole('button', { name: 'More actions' });
     await actions.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Download the diff' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Download diff' }).waitFor();
     await axeClean('an open menu');
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
@@ -280,8 +280,8 @@ describe('a user in a browser', {
   step('opens a port of the sandbox in a tab of its own, reads what cannot be opened, and ends it', async () => {
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Open a port' }).click();
-    await page.getByText('Nobody has a port of this sandbox open.').waitFor();
-    const field = page.getByRole('textbox', { name: 'Port of the sandbox' });
+    await page.getByText('No ports are open.').waitFor();
+    const field = page.getByRole('textbox', { name: 'Sandbox port' });
     await field.fill('8001');
     await field.press('Enter');
     await page.getByText('Port 8001 belongs to the sandbox itself.').waitFor();

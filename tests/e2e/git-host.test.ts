@@ -122,10 +122,10 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     await page.getByText('None of your organizations has a connection', { exact: false }).waitFor();
     await look('linked accounts none');
     await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connectionId}`);
-    await page.getByRole('button', { name: 'Enter an OAuth client' }).press('Enter');
+    await page.getByRole('button', { name: 'Add OAuth client' }).press('Enter');
     const callback = await dialog().getByRole('group', { name: 'Callback address' }).locator('code').innerText();
     const application = await gitea.admin.createOAuth2Application('Slipway', [callback]);
-    await dialog().getByLabel('Client id').fill(application.client_id);
+    await dialog().getByLabel('Client ID').fill(application.client_id);
     await dialog().getByRole('button', { name: 'Save' }).click();
     await dialog().getByText('This must not be empty.').waitFor();
     await look('oauth client form');
@@ -146,7 +146,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Demo Person/);
     await look('linked accounts confirm');
     await dialog().getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('No account is linked').waitFor();
+    await page.getByText('No linked accounts').waitFor();
     expect(new URL(page.url()).search).toBe('');
     await goToGitea(ada);
     await dialog().getByRole('button', { name: 'Link', exact: true }).press('Enter');
@@ -154,13 +154,13 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     expect(await page.getByRole('button', { name: /^Link an account at/ }).count()).toBe(0);
     await look('linked accounts');
     await page.goto(`${stack.url}/settings/linked-accounts?confirm=0198c0de-7a1b-7000-8000-3f6c5d2e9b10`);
-    await page.getByText('This link is over, or was begun in another browser.').waitFor();
+    await page.getByText('This link request has expired, or was started in another browser.').waitFor();
   });
 
   step('unlinks it, and can link again', async () => {
     await page.getByRole('button', { name: /^Unlink ada/ }).click();
     await dialog().getByRole('button', { name: 'Unlink' }).click();
-    await page.getByText('No account is linked').waitFor();
+    await page.getByText('No linked accounts').waitFor();
     await goToGitea(ada);
     await dialog().getByRole('button', { name: 'Link', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
@@ -183,7 +183,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     await page.getByRole('option', { name: 'main', exact: true }).click();
     expect(await branch.inputValue()).toBe('main');
     await repository.fill('nothing-of-this-name');
-    await page.getByText('No repository has this in its name.', { exact: false }).waitFor();
+    await page.getByText('No repository matches.', { exact: false }).waitFor();
     await repository.press('Escape');
     await repository.fill('gitea:ada/shop');
     await branch.fill('main');
@@ -196,13 +196,13 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   step('creates a pull request of what the agent changed, sees its checks, and merges what was seen', async () => {
     await page.getByRole('button', { name: 'Create pull request' }).press('Enter');
     await dialog().getByLabel('Title').fill('Leave a note');
-    await dialog().getByLabel('As a draft').uncheck();
+    await dialog().getByLabel('Create as draft').uncheck();
     await look('pull request form');
     // A phone shows the panel in a sheet: the dialog of another width is another one.
     if ((await dialog().count()) === 0) {
       await page.getByRole('button', { name: 'Create pull request' }).click();
       await dialog().getByLabel('Title').fill('Leave a note');
-      await dialog().getByLabel('As a draft').uncheck();
+      await dialog().getByLabel('Create as draft').uncheck();
     }
     await dialog().getByRole('button', { name: 'Create', exact: true }).click();
     const card = page.getByRole('region', { name: 'Pull request', exact: true });

@@ -128,18 +128,18 @@ describe('a GitHub App of an organization, in a browser', {
     await page.goto(`${stack.url}/${org.slug}/admin/integrations`);
     await press('Connect');
     await dialog().getByLabel('Provider', { exact: true }).selectOption('github');
-    await dialog().getByLabel('Connect by').selectOption('own');
+    await dialog().getByLabel('Connect with').selectOption('own');
     await look('app form');
     await dialog().getByLabel('Organization at the provider').fill('acme');
     await dialog().getByLabel('Host').fill(github.host);
     await dialog().getByText('More settings').click();
-    await dialog().getByLabel('Base address').fill('http://elsewhere.example.test');
+    await dialog().getByLabel('Base URL').fill('http://elsewhere.example.test');
     await press('Create a GitHub App');
     await dialog()
       .getByText(/is not at 127\.0\.0\.1/)
       .waitFor();
     await look('app form refused');
-    await dialog().getByLabel('Base address').fill(github.url);
+    await dialog().getByLabel('Base URL').fill(github.url);
     await press('Create a GitHub App');
     await press('Create GitHub App Slipway Acme Robotics');
     await page.getByText('Not installed', { exact: true }).first().waitFor();

@@ -21,13 +21,13 @@ export async function outlastAHungServer({ page, stack, say, status, timeline, p
   try {
     const passed = stopwatch();
     await say('unheard', [finish(ANSWER)]);
-    const outgoing = page.getByRole('list', { name: 'Messages on their way' });
+    const outgoing = page.getByRole('list', { name: 'Messages being sent' });
     await outgoing.getByText('sending').waitFor({ timeout: 1_000 });
     expect(await message.inputValue()).toBe('');
     await picture('message-sending');
     await page.getByText('live', { exact: true }).waitFor({ state: 'detached', timeout: SOON_MS });
     expect(passed()).toBeLessThan(SOON_MS);
-    await page.getByText('Reconnecting, nothing is lost').waitFor();
+    await page.getByText('Reconnecting. Nothing is lost.').waitFor();
     await expectClean(page, 'a message that is on its way', 'everyTheme');
   } finally {
     process.kill(pid, 'SIGCONT');

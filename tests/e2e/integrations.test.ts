@@ -164,7 +164,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
 
   step('learns what integrations are for, and connects with the keyboard; the secret is there once', async () => {
     await page.goto(`${stack.url}/${org.slug}/admin/integrations`);
-    await page.getByText('Nothing is connected').waitFor();
+    await page.getByText('No connections').waitFor();
     await look('integrations none');
     await page.getByRole('button', { name: 'Connect' }).press('Enter');
     await dialog().getByLabel('Provider', { exact: true }).selectOption('gitea');
@@ -178,15 +178,15 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await dialog().getByLabel('Host').fill('git.example.test');
     await dialog().getByLabel('Name').fill('Gitea of the shop');
     await dialog().getByText('More settings').click();
-    await dialog().getByLabel('Base address').fill('https://elsewhere.example.test');
+    await dialog().getByLabel('Base URL').fill('https://elsewhere.example.test');
     await dialog().getByRole('button', { name: 'Connect' }).click();
     await dialog()
       .getByText(/git\.example\.test, the host of the connection/)
       .waitFor();
     await look('integrations refused');
-    await dialog().getByLabel('Base address').fill('');
+    await dialog().getByLabel('Base URL').fill('');
     await dialog().getByRole('button', { name: 'Connect' }).click();
-    await dialog().getByText('Copy it now: it is not shown again.').waitFor();
+    await dialog().getByText('Copy it now. It is not shown again.').waitFor();
     [address, secret] = [await shown('Address'), await shown('Secret')];
     expect(address).toMatch(/\/api\/integration\/gitea\/events\/[\w-]+$/);
     expect(secret).toMatch(/^[\w-]{43}$/);
@@ -203,7 +203,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
 
   step('sees a delivery come in, why it started nothing, and what it would come to now; a body is text', async () => {
     await openConnection('Gitea of the shop');
-    await page.getByText('Nothing was delivered yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await look('integration unverified');
     expect(await deliverLabel(address, `${secret}x`, 'Forged')).toBe(401);
     expect(await deliverLabel(address, secret, 'Cart is empty')).toBe(200);
@@ -221,7 +221,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     expect(await dialog().innerText()).not.toContain('x-gitea-signature');
     await dialog().getByRole('button', { name: 'Dry run' }).click();
     const result = dialog().getByRole('region', { name: 'Dry run' });
-    await result.getByText('nobody: the account is not linked').waitFor();
+    await result.getByText('none: the account is not linked').waitFor();
     expect(await result.innerText()).toMatch(/Label[\s\S]*ann \(id 7\)[\s\S]*Cart is empty[\s\S]*acme\/shop/);
     await look('delivery with dry run');
     const back = page.url();
@@ -254,7 +254,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await late.waitFor({ state: 'detached' });
     await page.getByRole('combobox', { name: 'Decision' }).selectOption('done');
     await page.getByText('No deliveries match the filters').waitFor();
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await until('both are there', async () => (await page.getByRole('table', { name: 'Deliveries' }).getByRole('row').count()) === 3);
   });
 
@@ -262,14 +262,14 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await page.getByRole('button', { name: 'Edit' }).click();
     await dialog().getByLabel('Labels').fill('agent, slipway');
     await dialog().getByText('More settings').click();
-    await dialog().getByLabel('Publish by itself').uncheck();
+    await dialog().getByLabel('Publish automatically').uncheck();
     await look('integration edit');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByText('agent, slipway').waitFor();
     const saved = await owner.fetch(`/api/v1/orgs/${org.id}/integrations/connections/${address.split('/').at(-1)}`);
     expect(await saved.json()).toMatchObject({ settings: { labels: ['agent', 'slipway'], publish: 'offered' } });
-    await menu('Gitea of the shop', 'Replace the secret…');
-    await dialog().getByRole('button', { name: 'Make a new secret' }).click();
+    await menu('Gitea of the shop', 'Replace secret…');
+    await dialog().getByRole('button', { name: 'Create new secret' }).click();
     const next = await shown('Secret');
     expect(next).not.toBe(secret);
     await look('integration secret replaced');
@@ -284,14 +284,14 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await dialog().getByLabel('Provider', { exact: true }).selectOption('slack');
     await dialog().getByLabel('Signing secret').fill(SLACK_SECRET);
     await dialog().getByText('More settings').click();
-    await dialog().getByLabel('Ids of Slipway’s own account').fill('U0');
+    await dialog().getByLabel('IDs of Slipway’s own account').fill('U0');
     await dialog().getByRole('button', { name: 'Connect' }).click();
     await dialog()
       .getByText(/Enter the address as Request URL/)
       .waitFor();
     expect(await dialog().innerText()).not.toContain(SLACK_SECRET);
     const events = await shown('Address');
-    await dialog().getByRole('link', { name: 'Open the connection' }).click();
+    await dialog().getByRole('link', { name: 'Open connection' }).click();
     await page.getByRole('heading', { level: 1, name: 'Slack', exact: true }).waitFor();
     await linkAccount('slack', 'slack.com', 'U7');
     expect(await deliverMention(events)).toBe(200);
@@ -337,9 +337,9 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     const json = { provider: 'gitlab', name: 'GitLab of the shop', host: provider.host, settings: { baseUrl: `http://${provider.host}` } };
     const { connection } = (await (await owner.fetch(connections, { method: 'POST', json })).json()) as { connection: { id: string } };
     await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection.id}`);
-    await page.getByText('To connect with OAuth, enter an OAuth client below first.', { exact: false }).waitFor();
-    await page.getByRole('button', { name: 'Enter an OAuth client' }).click();
-    await dialog().getByLabel('Client id').fill(OAUTH_APP.clientId);
+    await page.getByText('To connect with OAuth, add an OAuth client below first.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Add OAuth client' }).click();
+    await dialog().getByLabel('Client ID').fill(OAUTH_APP.clientId);
     await dialog().getByLabel('Client secret').fill(OAUTH_APP.clientSecret);
     await dialog().getByRole('button', { name: 'Save' }).click();
     await look('integration without credential');
@@ -352,9 +352,9 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await look('integration authorized');
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await dialog().getByRole('button', { name: 'Disconnect' }).click();
-    await page.getByText('There is none.').waitFor();
+    await page.getByText('No credential.').waitFor();
     await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection.id}?problem=integration.authorization-declined`);
-    await page.getByText('The connection is as it was.', { exact: false }).waitFor();
+    await page.getByText('The connection is unchanged.', { exact: false }).waitFor();
     await look('integration declined');
   });
 
@@ -393,12 +393,12 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await page.getByRole('table', { name: 'Deliveries' }).waitFor();
     await page.route(DELIVERIES, (route) => route.abort());
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('This list may be old.').waitFor();
+    await page.getByText('This list may be outdated.').waitFor();
     expect(await row(/^issues/).count()).toBeGreaterThan(0);
     await picture('integration server away');
     await page.unroute(DELIVERIES);
     await page.getByRole('button', { name: 'Retry' }).first().click();
-    await page.getByText('This list may be old.').waitFor({ state: 'detached' });
+    await page.getByText('This list may be outdated.').waitFor({ state: 'detached' });
     await page.context().setOffline(true);
     await page.getByText('You are offline.', { exact: false }).waitFor();
     await picture('integration offline');

@@ -154,10 +154,10 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     connection = made.connection.id;
     await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection}`);
     await page.getByLabel('Repository', { exact: true }).fill('ada/none');
-    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByText('refuses what Slipway asks', { exact: false }).waitFor();
     await page.getByLabel('Repository', { exact: true }).fill('ada/shop');
-    await page.getByRole('button', { name: 'Make the webhook' }).press('Enter');
+    await page.getByRole('button', { name: 'Create webhook' }).press('Enter');
     await page.getByRole('button', { name: 'Repair the webhook of ada/shop' }).waitFor();
     await picture('webhooks');
     await expectClean(page, 'webhooks');

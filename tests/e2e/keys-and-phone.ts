@@ -19,7 +19,7 @@ export async function useTheKeys({ page, url, picture }: Watching): Promise<void
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
   const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await list.getByText('Go to the conversations').waitFor();
+  await list.getByText('Go to conversations').waitFor();
   await expectClean(page, 'the list of keys', 'everyTheme');
   await picture('list-of-keys');
   await page.keyboard.press('Escape');

@@ -86,9 +86,9 @@ describe('how far an agent goes, in a browser', {
     await open('', 'New task');
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, harness));
     await page.getByLabel('Model').selectOption(MODEL);
-    const more = page.getByRole('button', { name: /^How far it goes/ });
+    const more = page.getByRole('button', { name: /^Limits/ });
     if ((await more.getAttribute('aria-expanded')) === 'false') await more.click();
-    for (const label of ['Steps for one message', 'It may cost, in USD']) await page.getByLabel(label).fill(howFar[label] ?? '');
+    for (const label of ['Max steps per message', 'Budget (USD)']) await page.getByLabel(label).fill(howFar[label] ?? '');
     await page.getByLabel('Agent', { exact: true }).selectOption({ label: howFar['Agent'] ?? 'Do the work' });
     await page.getByRole('button', { name: /^Start/ }).click();
     await page.waitForURL('**/conversations/**');
@@ -126,9 +126,9 @@ describe('how far an agent goes, in a browser', {
       ];
       return turns[number - 1] ?? finish('Made.');
     };
-    await give('a plan', harness, { Agent: 'Plan first, change nothing' });
+    await give('a plan', harness, { Agent: 'Plan only' });
     const card = page.getByRole('region', { name: 'Plan', exact: true });
-    await card.getByText('It has planned and changed nothing else').waitFor(SLOW);
+    await card.getByText('The plan is ready').waitFor(SLOW);
     await page.getByText('The plan is written.').waitFor();
     // The plan is a file like any other: a step of the timeline, and among the changes.
     await page.getByRole('log', { name: 'Timeline' }).getByText('PLAN.md').first().waitFor();
@@ -137,7 +137,7 @@ describe('how far an agent goes, in a browser', {
     await page.getByRole('textbox', { name: /message/i }).fill('Make it smaller.');
     await page.keyboard.press('ControlOrMeta+Enter');
     await page.getByText('It is as small as it gets.').waitFor(SLOW);
-    await card.getByRole('button', { name: 'Carry out this plan' }).press('Enter');
+    await card.getByRole('button', { name: 'Carry out plan' }).press('Enter');
     await page.getByText('Made.', { exact: true }).waitFor(SLOW);
     await status('Finished').waitFor();
     await card.waitFor({ state: 'detached' });
@@ -149,7 +149,7 @@ describe('how far an agent goes, in a browser', {
     // And whoever watches sees it: what it has now, and what it had before.
     await page.getByRole('tab', { name: 'Details' }).click();
     const told = page.getByRole('region', { name: 'System prompt and tools' });
-    const tools = told.getByRole('list', { name: 'Tools of the agent' });
+    const tools = told.getByRole('list', { name: 'Agent tools' });
     await told.getByRole('button', { name: /^Tools/ }).press('Enter');
     await tools.getByRole('button', { name: /^terminal/ }).press('Enter');
     await tools.getByRole('list', { name: 'Parameters of terminal' }).getByText('command', { exact: true }).waitFor();
@@ -164,14 +164,14 @@ describe('how far an agent goes, in a browser', {
 
   step('at its limit of steps goes on for as many again, for more when the limit is raised, or not at all', async () => {
     const work: Harness = (_request, number) => (number <= 8 ? terminal(`echo step ${number}`) : finish('All steps are done.'));
-    await give('steps', work, { 'Steps for one message': '2' });
+    await give('steps', work, { 'Max steps per message': '2' });
     await limit().getByRole('button', { name: 'Go on for 2 more steps' }).waitFor(SLOW);
     expect(book.requestsOf('steps').length).toBe(2);
     await expectClean(page, 'a limit of steps', 'everyTheme');
     await limit().getByRole('button', { name: 'Go on for 2 more steps' }).press('Enter');
     await until('it halts again', async () => book.requestsOf('steps').length === 4 && (await limit().count()) === 1, 30_000);
-    await limit().getByRole('button', { name: 'Raise the limit…' }).press('Enter');
-    const field = limit().getByLabel('Steps for one message');
+    await limit().getByRole('button', { name: 'Raise limit…' }).press('Enter');
+    const field = limit().getByLabel('Max steps per message');
     await until('the field has the focus', () => field.evaluate((element) => element === document.activeElement));
     await field.fill('none');
     await page.keyboard.press('Enter');
@@ -183,8 +183,8 @@ describe('how far an agent goes, in a browser', {
     await status('Finished').waitFor();
     expect(book.requestsOf('steps').length).toBe(9);
 
-    await give('ended steps', work, { 'Steps for one message': '1' });
-    await limit().getByRole('button', { name: 'End here' }).press('Enter');
+    await give('ended steps', work, { 'Max steps per message': '1' });
+    await limit().getByRole('button', { name: 'Stop here' }).press('Enter');
     await limit().waitFor({ state: 'detached', ...SLOW });
     await status('Stopped').waitFor();
     expect(book.requestsOf('ended steps').length).toBe(1);
@@ -197,7 +197,7 @@ describe('how far an agent goes, in a browser', {
 
   step('at what it may cost is extended, raised, or ended', async () => {
     const work: Harness = (_request, number) => costly(number <= 6 ? terminal(`echo step ${number}`) : finish('The money was enough.'));
-    await give('money', work, { 'It may cost, in USD': '0.5' });
+    await give('money', work, { 'Budget (USD)': '0.5' });
     await limit().getByRole('button', { name: 'Extend by $0.50' }).waitFor(SLOW);
     expect(book.requestsOf('money').length).toBe(2);
     await expectClean(page, 'a limit of money', 'everyTheme');
@@ -205,20 +205,20 @@ describe('how far an agent goes, in a browser', {
     await limit().getByRole('button', { name: 'Extend by $1.10' }).waitFor(SLOW);
     // The one that was pressed kept its name until the agent went on.
     expect(book.requestsOf('money').length).toBe(4);
-    await limit().getByRole('button', { name: 'Raise the limit…' }).press('Enter');
-    const field = limit().getByLabel('This conversation may cost, in USD');
+    await limit().getByRole('button', { name: 'Raise limit…' }).press('Enter');
+    const field = limit().getByLabel('Budget (USD)');
     await field.fill('0.1');
     await page.keyboard.press('Enter');
     await limit()
-      .getByText(/^It has cost \$/)
+      .getByText(/^It has already cost \$/)
       .waitFor();
     await field.fill('50');
     await page.keyboard.press('Enter');
     await page.getByText('The money was enough.').waitFor(SLOW);
     await status('Finished').waitFor();
 
-    await give('ended money', work, { 'It may cost, in USD': '0.25' });
-    await limit().getByRole('button', { name: 'End here' }).press('Enter');
+    await give('ended money', work, { 'Budget (USD)': '0.25' });
+    await limit().getByRole('button', { name: 'Stop here' }).press('Enter');
     await limit().waitFor({ state: 'detached', ...SLOW });
     await status('Stopped').waitFor();
     expect(await commands()).toBeLessThanOrEqual(1);

@@ -49,11 +49,11 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
   const row = (text: string): Locator => owner.getByRole('row').filter({ hasText: text });
   try {
     await open('admin/mcp-servers', 'MCP servers');
-    await owner.getByText('The organization has no MCP servers').waitFor();
+    await owner.getByText('No MCP servers').waitFor();
     await expectClean(owner, 'no MCP servers');
 
-    await owner.getByRole('button', { name: 'Paste a file' }).press('Enter');
-    const file = dialog.getByLabel('The file, or its part with the servers');
+    await owner.getByRole('button', { name: 'Paste configuration' }).press('Enter');
+    const file = dialog.getByLabel('The file, or the part that lists the servers');
     await file.fill('{ "mcpServers": {\n "a": }');
     await dialog.getByText('see line 2').waitFor();
     await file.fill(
@@ -91,16 +91,13 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await dialog.getByRole('button', { name: 'Add a header' }).click();
     const header = dialog.getByRole('group', { name: 'Header 1' });
     await header.getByLabel('Name').fill('Authorization');
-    await header.getByLabel('Value is a').selectOption({ label: 'New secret' });
-    expect([await header.getByLabel('Before it').inputValue(), await header.getByLabel('Kept under the name').inputValue()]).toEqual([
-      'Bearer ',
-      'NOBODY_AUTHORIZATION',
-    ]);
-    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await header.getByLabel('Value type').selectOption({ label: 'New secret' });
+    expect([await header.getByLabel('Prefix').inputValue(), await header.getByLabel('Secret name').inputValue()]).toEqual(['Bearer ', 'NOBODY_AUTHORIZATION']);
+    await dialog.getByRole('button', { name: 'Add server' }).click();
     await dialog.getByText('give the secret its value').waitFor();
     await expectClean(owner, 'a server with an unfinished header', 'everyTheme');
     await header.getByLabel('Value', { exact: true }).fill('a-value-of-nobody');
-    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await dialog.getByRole('button', { name: 'Add server' }).click();
     await dialog.waitFor({ state: 'detached' });
     await owner.getByRole('button', { name: 'Test nobody' }).click();
     await dialog.getByText(/nothing listens there/).waitFor(SLOW);
@@ -108,7 +105,7 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
 
     await owner.getByRole('button', { name: 'Actions of nobody' }).click();
-    await owner.getByRole('menuitem', { name: 'Switch off' }).click();
+    await owner.getByRole('menuitem', { name: 'Disable' }).click();
     await row('nobody').getByText('Off').waitFor();
     await owner.getByRole('button', { name: 'Actions of tracker' }).click();
     await owner.getByRole('menuitem', { name: 'Edit…' }).click();

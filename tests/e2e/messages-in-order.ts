@@ -14,7 +14,7 @@ export async function writeTwoInOrder({ page, say, status, timeline }: Watching)
   try {
     await say('earlier', [finish('Heard the earlier one.')]);
     await say('later', [finish('Heard the later one.')]);
-    const outgoing = page.getByRole('list', { name: 'Messages on their way' });
+    const outgoing = page.getByRole('list', { name: 'Messages being sent' });
     await outgoing.getByText('[later] Please do it.').waitFor({ timeout: 2_000 });
     await held[0]?.continue();
     await timeline().getByText('Heard the later one.').waitFor({ timeout: 60_000 });

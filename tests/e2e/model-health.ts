@@ -31,7 +31,7 @@ export async function placesOfModels(folder: string): Promise<{ provider: ModelS
 /** An owner sees how each place fares and tries both; a member sees it and may not try. */
 export async function seeHealthOfModels({ owner, member, open, row }: Desk): Promise<void> {
   await open(owner, 'admin/models', 'Models');
-  await row(owner, 'house/first').getByText('Not asked yet').waitFor();
+  await row(owner, 'house/first').getByText('Not called yet').waitFor();
   await owner.getByRole('button', { name: 'Test house/first' }).click();
   await row(owner, 'house/first')
     .getByText(/^Answered in .*, 13 tokens\.$/)

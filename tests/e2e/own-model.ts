@@ -16,7 +16,7 @@ const KEY = 'sk-of-the-company-0123456789';
 /** An owner keeps a model with its key, changes it and deletes it; a member sees it and no more. */
 export async function bringModel({ owner, member, open, row }: Desk): Promise<void> {
   await open(owner, 'admin/models', 'Models');
-  await owner.getByText('The organization has no profiles').waitFor();
+  await owner.getByText('No profiles').waitFor();
   await owner.getByText('slipway-demo').waitFor();
   await expectClean(owner, 'models, none of its own');
   await owner.getByRole('button', { name: 'New profile' }).click();
@@ -25,16 +25,16 @@ export async function bringModel({ owner, member, open, row }: Desk): Promise<vo
   await owner.getByLabel('Address').fill('http://10.0.0.1/v1');
   await owner.getByLabel('API key').fill(KEY);
   await owner.getByLabel('Temperature').fill('7');
-  await owner.getByRole('button', { name: 'Keep it' }).click();
+  await owner.getByRole('button', { name: 'Add profile' }).click();
   await owner.locator('[aria-invalid="true"]').waitFor();
   await owner.getByLabel('Temperature').fill('0.2');
   await owner.getByLabel('Address').fill('https://models.example.com/v1');
-  await owner.getByRole('button', { name: 'Keep it' }).click();
+  await owner.getByRole('button', { name: 'Add profile' }).click();
   await owner.getByText('Ours can be chosen for new tasks.').waitFor();
   await row(owner, 'openai/large').getByText('kept').waitFor();
 
   await owner.getByRole('button', { name: 'Actions of Ours' }).click();
-  await owner.getByRole('menuitem', { name: 'Make it the default' }).click();
+  await owner.getByRole('menuitem', { name: 'Make default' }).click();
   await row(owner, 'Ours').getByText('Default').waitFor();
   await owner.getByRole('button', { name: 'Actions of Ours' }).click();
   await owner.getByRole('menuitem', { name: 'Edit…' }).click();
@@ -53,5 +53,5 @@ export async function bringModel({ owner, member, open, row }: Desk): Promise<vo
   await owner.getByRole('button', { name: 'Actions of Ours' }).click();
   await owner.getByRole('menuitem', { name: 'Delete…' }).click();
   await owner.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await owner.getByText('The organization has no profiles').waitFor();
+  await owner.getByText('No profiles').waitFor();
 }

@@ -83,14 +83,14 @@ describe('people of an organization, in a browser', {
   step('a user accepts the terms of service, makes an organization and is in it, as its owner', async () => {
     await owner.goto(stack.url);
     await signIn(owner, 'demo', 'demo');
-    await heading(owner, 'Accept the terms').waitFor();
+    await heading(owner, 'Accept the terms of service').waitFor();
     expect(await owner.getByRole('link', { name: 'Terms, version 2026-11' }).getAttribute('href')).toBe('https://example.test/terms');
     await expectClean(owner, 'the terms');
-    await owner.getByRole('button', { name: 'I have read and accept them' }).click();
+    await owner.getByRole('button', { name: 'Accept' }).click();
     await heading(owner, 'New task').waitFor();
     await owner.getByRole('button', { name: /switch organization/ }).click();
     await owner.getByRole('menuitem', { name: 'Create organization' }).click();
-    await heading(owner, 'Create an organization').waitFor();
+    await heading(owner, 'Create organization').waitFor();
     await owner.getByRole('button', { name: 'Create' }).click();
     await owner.getByText('This must not be empty.').waitFor();
     await owner.getByLabel('Name').fill('Acme Robotics');
@@ -105,11 +105,11 @@ describe('people of an organization, in a browser', {
   step('invites several at once, reads the outcome of each, and gets a link where no mail goes out', async () => {
     await owner.getByRole('button', { name: 'Invite people' }).click();
     const dialog = owner.getByRole('dialog');
-    await dialog.getByLabel('E-mail addresses').fill(`Grace <${GUEST.email}>, demo@example.test; nobody`);
+    await dialog.getByLabel('Email addresses').fill(`Grace <${GUEST.email}>, demo@example.test; nobody`);
     await dialog.getByText('3 addresses').waitFor();
     await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
-    await dialog.getByText('Is a member already').waitFor();
-    await dialog.getByText('Is no e-mail address').waitFor();
+    await dialog.getByText('Already a member').waitFor();
+    await dialog.getByText('Not an email address').waitFor();
     const offered = dialog.getByRole('group', { name: `Link for ${GUEST.email}` });
     link = await offered.locator('code').innerText();
     await expectClean(owner, 'what came of invitations');
@@ -123,7 +123,7 @@ describe('people of an organization, in a browser', {
   step('the link says to another account that it is not for it, and offers to switch', async () => {
     const other = await newPage(owner.context());
     await other.goto(link);
-    await other.getByText('This is another account.').waitFor();
+    await other.getByText('Wrong account').waitFor();
     await other.getByRole('button', { name: 'Use another account' }).waitFor();
     expect(await other.getByText(GUEST.email).count()).toBe(0);
     await expectClean(other, 'an invitation for another account');
@@ -143,12 +143,12 @@ describe('people of an organization, in a browser', {
     await guest.getByRole('button', { name: 'Create account' }).click();
     await guest.waitForURL(link);
     // The gate stands in the place of the page; behind it is the invitation still.
-    await guest.getByRole('button', { name: 'I have read and accept them' }).click();
+    await guest.getByRole('button', { name: 'Accept' }).click();
     await guest.getByRole('button', { name: 'Join Acme Robotics' }).click();
     await guest.waitForURL('**/acme-robotics');
     await heading(guest, 'New task').waitFor();
     await guest.goto(link);
-    await heading(guest, 'The invitation was used').waitFor();
+    await heading(guest, 'Invitation already used').waitFor();
   });
 
   step('a member sees the members, and no action of admins', async () => {
@@ -165,7 +165,7 @@ describe('people of an organization, in a browser', {
   });
 
   step('a role that is given is there at once, can be taken back, and is still there after a reload', async () => {
-    await owner.getByRole('tab', { name: 'People' }).click();
+    await owner.getByRole('tab', { name: 'Users' }).click();
     await owner.reload();
     const role = owner.getByRole('combobox', { name: `Role of ${GUEST.name}` });
     await role.selectOption('admin');
@@ -192,7 +192,7 @@ describe('people of an organization, in a browser', {
   });
 
   step('finds members by name and by role, and says so when none matches', async () => {
-    await owner.getByRole('searchbox', { name: 'Search people' }).fill('grace');
+    await owner.getByRole('searchbox', { name: 'Search users' }).fill('grace');
     await owner.waitForURL('**/admin/members?search=grace');
     await until('one is left', async () => (await owner.getByRole('row').count()) === 2);
     const [file] = await Promise.all([owner.waitForEvent('download'), owner.getByRole('button', { name: 'Export CSV' }).click()]);
@@ -226,7 +226,7 @@ describe('people of an organization, in a browser', {
     await dialog.waitFor({ state: 'detached' });
     await rowOf(owner, GUEST.name).waitFor({ state: 'detached' });
     await guest.reload();
-    await heading(guest, 'There is no such organization').waitFor();
+    await heading(guest, 'Organization not found').waitFor();
   });
 
   step('lets a program in by the code that it shows, and the program gets its key', async () => {
@@ -235,14 +235,14 @@ describe('people of an organization, in a browser', {
     const asked = (await (await ask('authorize', { client_id: 'A program', scope: 'conversation:read' })).json()) as Record<string, string>;
     await guest.goto(`${stack.url}/device`);
     await guest.getByLabel('Code').fill('nothing');
-    await guest.getByRole('button', { name: 'Go on' }).click();
+    await guest.getByRole('button', { name: 'Continue' }).click();
     await guest.getByText(/eight letters/).waitFor();
     await guest.getByLabel('Code').fill(asked['user_code']?.toLowerCase() ?? '');
     await guest.keyboard.press('Enter');
-    await guest.getByText('Go on only if you have started it yourself.').waitFor();
+    await guest.getByText('Continue only if you started this request.').waitFor();
     expect(await guest.getByRole('checkbox').count()).toBe(1);
     await expectClean(guest, 'a program that asks');
-    await guest.getByRole('button', { name: 'Let it in' }).click();
+    await guest.getByRole('button', { name: 'Allow' }).click();
     await heading(guest, 'Done').waitFor();
     const given = await ask('token', { device_code: asked['device_code'] ?? '', grant_type: 'urn:ietf:params:oauth:grant-type:device_code' });
     expect(await given.json()).toMatchObject({ token_type: 'Bearer', scope: 'conversation:read' });
@@ -251,19 +251,19 @@ describe('people of an organization, in a browser', {
   step('one’s own pages: profile, sessions, connections', async () => {
     await guest.goto(`${stack.url}/settings`);
     await guest.waitForURL('**/settings/profile');
-    await guest.getByLabel('Author e-mail').fill('not an address');
+    await guest.getByLabel('Author email').fill('not an address');
     await guest.getByRole('button', { name: 'Save' }).click();
-    await guest.getByText('This is not an e-mail address.').waitFor();
-    await guest.getByLabel('Author e-mail').fill('commits@example.test');
+    await guest.getByText('This is not an email address.').waitFor();
+    await guest.getByLabel('Author email').fill('commits@example.test');
     await guest.getByRole('button', { name: 'Save' }).click();
-    await guest.getByText('Your settings are saved.').waitFor();
+    await guest.getByText('Settings saved.').waitFor();
     await guest.reload();
-    await until('it is kept', async () => (await guest.getByLabel('Author e-mail').inputValue()) === 'commits@example.test');
+    await until('it is kept', async () => (await guest.getByLabel('Author email').inputValue()) === 'commits@example.test');
     await expectClean(guest, 'profile');
     await guest.getByRole('link', { name: 'Connections' }).click();
-    await guest.getByText('No account is connected').waitFor();
+    await guest.getByText('No connected accounts').waitFor();
     await guest.getByRole('link', { name: 'Sessions' }).click();
-    await guest.getByText('This one').waitFor();
+    await guest.getByText('This browser').waitFor();
     await expectClean(guest, 'sessions');
     await guest.getByRole('button', { name: 'Sign out this browser' }).click();
     await guest.waitForURL('**/login**');
@@ -283,10 +283,10 @@ describe('people of an organization, in a browser', {
     await owner.goto(`${stack.url}/acme-robotics/admin/settings`);
     const all = owner.getByLabel('Share usage data');
     await all.waitFor();
-    expect([await all.isChecked(), await owner.getByText('Show what waits to be sent').count()]).toEqual([false, 0]);
+    expect([await all.isChecked(), await owner.getByText('Show unsent data').count()]).toEqual([false, 0]);
     await all.check();
     await owner.getByRole('button', { name: 'Save' }).click();
-    await owner.getByRole('link', { name: 'Show what waits to be sent' }).waitFor();
+    await owner.getByRole('link', { name: 'Show unsent data' }).waitFor();
   });
 
   step('claims a domain, and reads which record verifies it and that it is missing', async () => {
@@ -307,7 +307,7 @@ describe('people of an organization, in a browser', {
     await until('the old address leads nowhere', async () => {
       await owner.goto(`${stack.url}/acme-robotics`);
       await owner.getByRole('heading', { level: 1 }).waitFor();
-      return (await heading(owner, 'There is no such organization').count()) === 1;
+      return (await heading(owner, 'Organization not found').count()) === 1;
     });
   });
 
@@ -316,7 +316,7 @@ describe('people of an organization, in a browser', {
     await expectClean(owner, 'danger zone', 'everyTheme');
     await owner.getByRole('button', { name: 'Delete Acme Robotics' }).click();
     const dialog = owner.getByRole('dialog');
-    const go = dialog.getByRole('button', { name: 'Delete it' });
+    const go = dialog.getByRole('button', { name: 'Delete organization' });
     await dialog.getByRole('textbox').fill('acme robotics');
     expect(await go.isDisabled()).toBe(true);
     await dialog.getByRole('textbox').fill('Acme Robotics');
@@ -329,7 +329,7 @@ describe('people of an organization, in a browser', {
       await heading(owner, 'Conversations').waitFor();
       return (await note.count()) === 1;
     });
-    await note.getByRole('button', { name: 'Restore it' }).click();
+    await note.getByRole('button', { name: 'Restore' }).click();
     await owner.getByText('Acme Robotics stays.', { exact: false }).waitFor();
     await note.waitFor({ state: 'detached' });
     await owner.reload();

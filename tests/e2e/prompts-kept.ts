@@ -15,16 +15,16 @@ export async function keepPrompts({ owner, member, open }: Desk): Promise<void> 
   await open(member, '', 'New task');
   expect(await member.getByText(/keeps prompts and answers/).count()).toBe(0);
   await open(owner, 'admin/settings', 'Settings');
-  await owner.getByLabel('Keep what agents ask models, and the answers').check();
-  await owner.getByLabel('Days that they are kept').fill('30');
+  await owner.getByLabel('Store prompts and answers').check();
+  await owner.getByLabel('Retention (days)').fill('30');
   await owner.getByRole('button', { name: 'Save' }).click();
-  await owner.getByText('The settings are saved.').first().waitFor();
-  await owner.getByRole('link', { name: 'Export what is kept' }).waitFor();
+  await owner.getByText('Settings saved.').first().waitFor();
+  await owner.getByRole('link', { name: 'Export stored prompts' }).waitFor();
   await expectClean(owner, 'settings with prompts that are kept', 'everyTheme');
   await member.reload();
   await member.getByText('Acme Robotics keeps prompts and answers for 30 days; its admins can read them.').waitFor();
   await expectClean(member, 'a new task where prompts are kept', 'everyTheme');
-  await owner.getByLabel('Keep what agents ask models, and the answers').uncheck();
+  await owner.getByLabel('Store prompts and answers').uncheck();
   await owner.getByRole('button', { name: 'Save' }).click();
-  await owner.getByRole('link', { name: 'Export what is kept' }).waitFor({ state: 'detached' });
+  await owner.getByRole('link', { name: 'Export stored prompts' }).waitFor({ state: 'detached' });
 }

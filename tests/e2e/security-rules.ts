@@ -21,13 +21,13 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
   await database.connect();
   try {
     await open(owner, 'admin/security', 'Security');
-    await owner.getByLabel('A sign-in is good for').selectOption({ label: '1 hour' });
+    await owner.getByLabel('Maximum session length').selectOption({ label: '1 hour' });
     await owner.getByRole('checkbox', { name: /second factor/ }).click();
     await owner.getByRole('button', { name: 'Save' }).click();
     await owner.getByText('You have not signed in with a second factor yourself').waitFor();
     await owner.getByRole('checkbox', { name: /second factor/ }).click();
     await owner.getByRole('button', { name: 'Save' }).click();
-    await owner.getByText('The rules are saved, and hold within two seconds.').waitFor();
+    await owner.getByText('Rules saved. They apply within two seconds.').waitFor();
     await owner.getByRole('table', { name: 'Sessions of members' }).getByText('Grace Hopper').waitFor();
     await expectClean(owner, 'security', 'everyTheme');
 
@@ -68,9 +68,9 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
     await owner.getByRole('button', { name: 'Save' }).click();
     await until('the page asks for it', async () => {
       await member.reload();
-      return (await member.getByRole('heading', { level: 1, name: 'A second factor is needed' }).count()) === 1;
+      return (await member.getByRole('heading', { level: 1, name: 'Second factor required' }).count()) === 1;
     });
-    await expectClean(member, 'a second factor is needed');
+    await expectClean(member, 'Second factor required');
 
     await owner.getByRole('button', { name: 'All of theirs: sign out every browser of Grace Hopper' }).first().click();
     await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();

@@ -19,7 +19,7 @@ export async function useASlowLine({ page, picture, say, timeline }: Watching): 
     const early = await context.newPage();
     await early.goto(address);
     await early.getByText('Conversations', { exact: true }).first().waitFor();
-    await early.getByText('Loading …').waitFor();
+    await early.getByText('Loading…').waitFor();
     await early.getByText(WORDS).waitFor();
     await early.getByRole('heading', { level: 1, name: title ?? '' }).waitFor();
     expect(await early.title()).toBe(`${title} · Slipway`);

@@ -124,13 +124,13 @@ describe('an organization whose agent writes without end', {
     await page.getByText('of its 1 MiB of storage').first().waitFor();
     await picture('paused');
     await page.goto(`${stack.url}/${org.slug}/admin/storage`);
-    await page.getByText('The storage is used up').waitFor();
+    await page.getByText('Storage is full').waitFor();
     await picture('full');
     await expectClean(page, 'storage');
     await page.getByRole('button', { name: 'Delete Please write without end' }).click();
     await picture('delete');
-    await page.getByRole('button', { name: 'Delete for good' }).click();
-    await page.getByText('The storage is used up').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByText('Storage is full').waitFor({ state: 'detached' });
     expect(await page.getByRole('row', { name: /write without end/ }).count()).toBe(0);
     expect((await owner.fetch(at(`/conversations/${id}`))).status).toBe(404);
     expect(await create('Do something small')).toMatchObject({ status: 'starting' });

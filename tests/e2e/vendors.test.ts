@@ -228,7 +228,7 @@ describe('Slack, Linear, Jira and GitLab, connected in a browser', {
     await connect('gitlab');
     await authorize('slipway-bot');
     await page.getByLabel('Repository', { exact: true }).fill('ada/shop');
-    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByRole('button', { name: 'Repair the webhook of ada/shop' }).waitFor();
     await link('gitlab', String(ada.id));
     const issue = gitlab.openIssue(shop, { title: 'Cart is empty', description: 'It forgets what was put there.', author: ada });

@@ -190,23 +190,23 @@ describe('a user who may read a conversation and not reach into its sandbox', {
       const told = page.getByRole('region', { name: 'System prompt and tools' });
       await told.getByRole('button', { name: /^Tools/ }).click();
       await told
-        .getByRole('list', { name: 'Tools of the agent' })
+        .getByRole('list', { name: 'Agent tools' })
         .getByRole('button', { name: /^finish/ })
         .waitFor();
       await show(page);
       expect(await page.getByRole('textbox', { name: 'Terminal input' }).count()).toBe(0);
-      await page.getByText('You read this conversation as a viewer.').waitFor();
+      await page.getByText('You have view access.').waitFor();
       expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
       expect(await page.getByRole('button', { name: /^(Send|Stop|Pause|Resume|Try again)/ }).count()).toBe(0);
-      expect(await page.getByRole('tree', { name: 'Files of the workspace' }).count()).toBe(0);
+      expect(await page.getByRole('tree', { name: 'Workspace files' }).count()).toBe(0);
       await page.getByRole('button', { name: 'More actions' }).click();
-      await page.getByRole('menuitem', { name: 'Download the diff' }).waitFor();
+      await page.getByRole('menuitem', { name: 'Download diff' }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Open a port' }).count()).toBe(0);
       await page.keyboard.press('Escape');
       await expectClean(page, 'a conversation that a viewer reads', 'everyTheme');
       await page.clock.install();
       await page.goto(`${stack.url}/${org.slug}`);
-      await page.getByText('You are a viewer here').waitFor();
+      await page.getByText('You have view access').waitFor();
       expect(await page.getByRole('textbox', { name: 'Task', exact: true }).count()).toBe(0);
       await expectClean(page, 'the start page of a viewer');
       expect(reached).toEqual([]);
@@ -220,7 +220,7 @@ describe('a user who may read a conversation and not reach into its sandbox', {
       });
       await page.clock.fastForward('01:01');
       await page.getByRole('textbox', { name: 'Task', exact: true }).waitFor({ timeout: 30_000 });
-      expect(await page.getByText('You are a viewer here').count()).toBe(0);
+      expect(await page.getByText('You have view access').count()).toBe(0);
       expect(complaints).toEqual([]);
     } catch (error) {
       await mkdir('test-results', { recursive: true });

@@ -13,7 +13,7 @@ export async function watchACommand({ page, say, status, timeline, picture }: Wa
   const row = timeline().getByRole('button', { name: /all green/ });
   await row.click({ timeout: 30_000 });
   await timeline().getByText('# the end of a long command').waitFor();
-  await timeline().getByRole('button', { name: 'Copy the command' }).waitFor();
+  await timeline().getByRole('button', { name: 'Copy command' }).waitFor();
   const output = timeline().getByRole('group', { name: 'Output so far' });
   await output.getByText('tick 3').waitFor({ timeout: 15_000 });
   expect(await output.getByText('all green', { exact: true }).getAttribute('class')).toContain('text-ansi-green');

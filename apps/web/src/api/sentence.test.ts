@@ -1,13 +1,14 @@
 import { describe, it } from 'node:test';
 import { CreateApiKey, CreateSecret, Money, UpdateOrgSettings } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../messages/testing.ts';
 import { sentenceOf } from './sentence.ts';
 
 /** By field; of several the first, as forms show it. */
 const said = (
   schema: { safeParse: (value: unknown) => { error?: { issues: ReadonlyArray<{ path: PropertyKey[]; message: string }> } | undefined } },
   value: unknown,
-) => Object.fromEntries([...(schema.safeParse(value).error?.issues ?? [])].reverse().map(({ path, message }) => [path.join('.'), sentenceOf(message)]));
+) => Object.fromEntries([...(schema.safeParse(value).error?.issues ?? [])].reverse().map(({ path, message }) => [path.join('.'), sentenceOf(t, message)]));
 
 describe('what a schema says of a field', () => {
   it('is a whole sentence about what was typed, for whoever typed it', () => {

@@ -1,7 +1,10 @@
 import type { Metadata, Viewport } from 'next';
 import localFont from 'next/font/local';
 import { headers } from 'next/headers';
+import { getLocale, getTranslations } from 'next-intl/server';
 import type { ReactNode } from 'react';
+import { BASE } from '../messages/base.ts';
+import { messagesOf } from '../messages/messages-of.ts';
 import { Providers } from './providers.tsx';
 import './globals.css';
 
@@ -12,10 +15,10 @@ const inter = localFont({
   display: 'swap',
 });
 
-export const metadata: Metadata = {
-  title: { default: 'Slipway', template: '%s · Slipway' },
-  description: 'Coding agents that work on your repositories, in sandboxes of their own.',
-};
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await getTranslations();
+  return { title: { default: 'Slipway', template: '%s · Slipway' }, description: t('app.description') };
+}
 export const viewport: Viewport = {
   width: 'device-width',
   initialScale: 1,
@@ -28,10 +31,13 @@ export const viewport: Viewport = {
 /** Each page is made when it is asked for: app-server gives it a nonce, without which none of its inline scripts runs. */
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const nonce = (await headers()).get('x-nonce') ?? undefined;
+  const locale = await getLocale();
   return (
-    <html lang="en" className={inter.variable} suppressHydrationWarning>
+    <html lang={locale} className={inter.variable} suppressHydrationWarning>
       <body>
-        <Providers nonce={nonce}>{children}</Providers>
+        <Providers locale={locale} messages={messagesOf(BASE)} nonce={nonce}>
+          {children}
+        </Providers>
       </body>
     </html>
   );

@@ -1,21 +1,24 @@
 import { Button, EmptyState } from '@slipway/ui';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
+import { titled } from '../messages/titled.ts';
 
-export const metadata = { title: 'Not found' };
+export const generateMetadata = titled('app.notFound');
 
 export default function NotFound() {
+  const t = useTranslations();
   return (
     <main className="grid h-dvh place-items-center">
       <EmptyState
         page
-        title="There is nothing at this address"
+        title={t('app.pageNotFound')}
         action={
           <Button asChild>
-            <Link href="/">Go home</Link>
+            <Link href="/">{t('app.goHome')}</Link>
           </Button>
         }
       >
-        It may have been deleted, or belong to another organization.
+        {t('app.itMayHaveBeenDeleted')}
       </EmptyState>
     </main>
   );

@@ -1,6 +1,7 @@
 'use client';
 import { TooltipProvider } from '@slipway/ui';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type Locale, type Messages, NextIntlClientProvider } from 'next-intl';
 import { ThemeProvider, useTheme } from 'next-themes';
 import { type ReactNode, useState } from 'react';
 import { Toaster } from 'sonner';
@@ -40,15 +41,24 @@ function createQueryClient(): QueryClient {
   return queries;
 }
 
-export function Providers({ nonce, children }: { nonce: string | undefined; children: ReactNode }) {
+interface ProvidersProps {
+  readonly locale: Locale;
+  readonly messages: Partial<Messages>;
+  readonly nonce: string | undefined;
+  readonly children: ReactNode;
+}
+
+export function Providers({ locale, messages, nonce, children }: ProvidersProps) {
   const [queries] = useState(createQueryClient);
   return (
     <ThemeProvider {...(nonce === undefined ? {} : { nonce })} attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
-      <QueryClientProvider client={queries}>
-        <TooltipProvider>{children}</TooltipProvider>
-        <Toasts />
-        <OfflineWorker />
-      </QueryClientProvider>
+      <NextIntlClientProvider locale={locale} messages={messages}>
+        <QueryClientProvider client={queries}>
+          <TooltipProvider>{children}</TooltipProvider>
+          <Toasts />
+          <OfflineWorker />
+        </QueryClientProvider>
+      </NextIntlClientProvider>
     </ThemeProvider>
   );
 }

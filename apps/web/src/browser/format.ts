@@ -1,8 +1,12 @@
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
-const count = new Intl.NumberFormat('en');
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+import type { Translate } from '../messages/translate.ts';
+
+/** The language of times and figures. Another catalogue brings its own. */
+export const LOCALE = 'en';
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
+const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const count = new Intl.NumberFormat(LOCALE);
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat(LOCALE, { style: 'currency', currency: 'USD' });
 
 const UNITS = [
   ['day', 86_400_000],
@@ -11,17 +15,17 @@ const UNITS = [
 ] as const;
 
 /** How long ago, coarsely: under a minute is "just now". */
-export function ago(at: string, now: number): string {
+export function ago(t: Translate, at: string, now: number): string {
   const elapsed = now - Date.parse(at);
   const unit = UNITS.find(([, ms]) => elapsed >= ms);
-  return unit ? relative.format(-Math.floor(elapsed / unit[1]), unit[0]) : 'just now';
+  return unit ? relative.format(-Math.floor(elapsed / unit[1]), unit[0]) : t('common.justNow');
 }
 
 /** In how long, coarsely and never too much: the last minute is "in a moment", and then it is over. */
-export function ahead(at: string, now: number): string {
+export function ahead(t: Translate, at: string, now: number): string {
   const left = Date.parse(at) - now;
   const unit = UNITS.find(([, ms]) => left >= ms);
-  return unit ? relative.format(Math.floor(left / unit[1]), unit[0]) : left > 0 ? 'in a moment' : 'now';
+  return unit ? relative.format(Math.floor(left / unit[1]), unit[0]) : left > 0 ? t('common.inAMoment') : t('common.now');
 }
 
 export function exactTime(at: string): string {

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Home } from '../../features/home/home.tsx';
+import { titled } from '../../messages/titled.ts';
+import { WithMessages } from '../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'New task' };
+export const generateMetadata = titled('common.newTask');
 
 export default function HomePage() {
-  return <Home />;
+  return (
+    <WithMessages of={['conversations', 'home', 'promptLog']}>
+      <Home />
+    </WithMessages>
+  );
 }

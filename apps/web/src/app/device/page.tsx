@@ -1,13 +1,16 @@
-import type { Metadata } from 'next';
 import { Suspense } from 'react';
 import { Device } from '../../features/device/device.tsx';
+import { titled } from '../../messages/titled.ts';
+import { WithMessages } from '../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Connect a program' };
+export const generateMetadata = titled('app.connectADevice');
 
 export default function DevicePage() {
   return (
-    <Suspense>
-      <Device />
-    </Suspense>
+    <WithMessages of={['adminApiKeys', 'device']}>
+      <Suspense>
+        <Device />
+      </Suspense>
+    </WithMessages>
   );
 }

@@ -1,8 +1,8 @@
-import type { Metadata } from 'next';
 import { Suspense } from 'react';
 import { SignIn } from '../../features/session/sign-in.tsx';
+import { titled } from '../../messages/titled.ts';
 
-export const metadata: Metadata = { title: 'Sign in' };
+export const generateMetadata = titled('app.signIn');
 
 export default function LoginPage() {
   return (

@@ -3,9 +3,11 @@ import { type API_KEY_STATES, ListApiKeysQuery } from '@slipway/contracts';
 import { Button, Checkbox, EmptyState, Select } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { Page } from '../frame/page.tsx';
 import { ListPanel } from '../list/list-panel.tsx';
 import { usePages } from '../list/use-pages.ts';
@@ -17,12 +19,13 @@ import { KeysTable } from './keys-table.tsx';
 import { ServiceAccounts } from './service-accounts.tsx';
 
 const ANY = 'any';
-const STATES = [
-  { value: ANY, label: 'Any state' },
+const STATES: readonly Option[] = [
+  { value: ANY, label: 'adminApiKeys.anyState' },
   ...Object.entries(KEY_STATES).map(([value, { label }]) => ({ value: value as (typeof API_KEY_STATES)[number], label })),
 ];
 
 export function ApiKeysPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [creating, setCreating] = useState(false);
@@ -50,32 +53,30 @@ export function ApiKeysPage() {
   };
   const make = mayMake ? (
     <Button tone="primary" onClick={() => setCreating(true)}>
-      <KeyRound aria-hidden /> New API key
+      <KeyRound aria-hidden /> {t('adminApiKeys.newApiKey')}
     </Button>
   ) : null;
   return (
-    <Page
-      title="API keys"
-      description="Programs call the API with a key instead of a password. A key never does more than its owner may at that moment, and only what it was given."
-      action={make}
-    >
+    <Page title={t('common.apiKeys')} description={t('adminApiKeys.programsUseAKeyTo')} action={make}>
       <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
         <Select
-          aria-label="State"
+          aria-label={t('common.state')}
           className="w-40"
-          options={STATES}
+          options={translated(t, STATES)}
           value={state ?? ANY}
           onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
         />
-        {mayManage ? <Checkbox label="Everybody’s keys" checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null, 'push')} /> : null}
+        {mayManage ? (
+          <Checkbox label={t('adminApiKeys.everyonesKeys')} checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null, 'push')} />
+        ) : null}
       </div>
       <ListPanel
         list={keys}
-        noun="API keys"
+        noun={t('common.apiKeys')}
         filtered={state === undefined ? null : () => setFilter(null)}
         empty={
-          <EmptyState title={all ? 'Nobody has an API key' : 'You have no API key'} className="rounded-lg border border-line">
-            With one, a script can start conversations, read their events and fetch the diff.
+          <EmptyState title={all ? t('adminApiKeys.noApiKeys') : t('adminApiKeys.youHaveNoApiKeys')} className="rounded-lg border border-line">
+            {t('adminApiKeys.useAKeyToStart')}
           </EmptyState>
         }
       >

@@ -1,6 +1,7 @@
 'use client';
 import { CreateApiKey, type CreatedApiKey, type Permission, ROLE_PERMISSIONS, type ServiceAccount } from '@slipway/contracts';
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { ROLE_LABELS } from '../admin/roles.ts';
@@ -33,14 +34,16 @@ export function CreateKeyDialog({
   onClose: () => void;
   onMade: () => void;
 }) {
+  const t = useTranslations();
   return (
-    <Dialog open={open} onOpenChange={(next) => next || onClose()} title="New API key">
+    <Dialog open={open} onOpenChange={(next) => next || onClose()} title={t('adminApiKeys.newApiKey')}>
       <CreateKey accounts={accounts} onClose={onClose} onMade={onMade} />
     </Dialog>
   );
 }
 
 function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAccount[]; onClose: () => void; onMade: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [made, setMade] = useState<CreatedApiKey | null>(null);
   const form = useForm({
@@ -64,20 +67,20 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
   const offered = account === undefined ? org.permissions : org.permissions.filter((permission) => holds(account, permission));
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <Field label="Name" hint="What will use it, so that others know what breaks without it." error={form.error('name')}>
+      <Field label={t('common.name')} hint={t('adminApiKeys.describeWhatWillUseThe')} error={form.error('name')}>
         {(control) => (
           <Input {...control} value={form.values.name} autoComplete="off" maxLength={100} onChange={(event) => form.set('name', event.target.value)} />
         )}
       </Field>
       {accounts.length === 0 ? null : (
-        <Field label="Whose it is" hint="A service account’s key goes on when you leave." error={form.error('serviceAccountId')}>
+        <Field label={t('adminApiKeys.owner')} hint={t('adminApiKeys.aServiceAccountsKeyKeeps')} error={form.error('serviceAccountId')}>
           {(control) => (
             <Select
               {...control}
               value={form.values.owner}
               options={[
-                { value: MINE, label: 'Mine' },
-                ...accounts.map(({ id, name, role }) => ({ value: id, label: `${name} (service account, ${ROLE_LABELS[role]})` })),
+                { value: MINE, label: t('common.mine') },
+                ...accounts.map(({ id, name, role }) => ({ value: id, label: t('adminApiKeys.serviceAccount', { name, role: t(ROLE_LABELS[role]) }) })),
               ]}
               onChange={(owner) => {
                 form.set('owner', owner);
@@ -92,12 +95,12 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
           )}
         </Field>
       )}
-      <Field label="Expires" error={form.error('expiresAt')}>
+      <Field label={t('common.expires')} error={form.error('expiresAt')}>
         {(control) => (
           <Select
             {...control}
             value={form.values.days}
-            options={LIVES.map((days) => ({ value: String(days), label: `in ${days} days` }))}
+            options={LIVES.map((days) => ({ value: String(days), label: t('adminApiKeys.inDays', { days }) }))}
             onChange={(days) => form.set('days', days)}
           />
         )}
@@ -105,9 +108,9 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
       <ScopesField offered={offered} chosen={form.values.scopes} error={form.error('scopes')} onChange={(scopes) => form.set('scopes', scopes)} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Make the key
+          {t('adminApiKeys.createKey')}
         </Button>
       </div>
     </form>
@@ -120,15 +123,16 @@ function holds({ role }: ServiceAccount, permission: Permission): boolean {
 
 /** The only place where the token ever is. */
 export function MadeKey({ made, onClose, note }: { made: CreatedApiKey; onClose: () => void; note?: string }) {
+  const t = useTranslations();
   const { org } = useSession();
   return (
     <div className="flex flex-col gap-4 p-4">
-      <SecretBox label={`Token of ${made.name}`} secret={made.token}>
-        <CopyLine label="Try it" text={curlOf(window.location.origin, made.token, org.slug)} />
+      <SecretBox label={t('adminApiKeys.tokenOf', { name: made.name })} secret={made.token}>
+        <CopyLine label={t('adminApiKeys.tryIt')} text={curlOf(window.location.origin, made.token, org.slug)} />
       </SecretBox>
       {note ? <p className="text-sm text-ink-muted">{note}</p> : null}
       <Button tone="primary" className="self-end" onClick={onClose}>
-        I have it
+        {t('adminApiKeys.done')}
       </Button>
     </div>
   );

@@ -3,18 +3,20 @@ import type { ApiKey, CreatedApiKey } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, Field, IconButton, Menu, MenuItem, Select } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { MadeKey } from './create-key.tsx';
 
-const OVERLAPS = [
-  { value: '0', label: 'Not at all' },
-  { value: '3600', label: 'For an hour' },
-  { value: '86400', label: 'For a day' },
-  { value: '604800', label: 'For a week' },
+const OVERLAPS: readonly Option[] = [
+  { value: '0', label: 'adminApiKeys.notAtAll' },
+  { value: '3600', label: 'adminApiKeys.forAnHour' },
+  { value: '86400', label: 'adminApiKeys.forADay' },
+  { value: '604800', label: 'adminApiKeys.forAWeek' },
 ];
 
 /** What is being done with a key. */
@@ -25,19 +27,20 @@ export interface KeyTask {
 
 /** What can be done with a key that still works, or whose descendants do. */
 export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: KeyTask) => void }) {
+  const t = useTranslations();
   const hasEnded = apiKey.state === 'expired' || apiKey.state === 'revoked';
   if (hasEnded && apiKey.descendants === 0) return null;
   return (
     <Menu
       trigger={
-        <IconButton label={`Actions of ${apiKey.name}`}>
+        <IconButton label={t('common.actionsOf', { name: apiKey.name })}>
           <Ellipsis aria-hidden />
         </IconButton>
       }
     >
-      {hasEnded ? null : <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>Rotate…</MenuItem>}
+      {hasEnded ? null : <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>{t('adminApiKeys.rotate')}</MenuItem>}
       <MenuItem className="text-bad" onSelect={() => onTask({ what: 'revoke', key: apiKey })}>
-        {hasEnded ? 'Revoke keys made with it…' : 'Revoke…'}
+        {hasEnded ? t('adminApiKeys.revokeKeysCreatedWithIt') : t('adminApiKeys.revoke')}
       </MenuItem>
     </Menu>
   );
@@ -45,23 +48,24 @@ export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: Key
 
 /** The dialog of a task. It belongs to the page and not to the row: the row of a key that was rotated may be gone before its new token has been copied. */
 export function KeyTaskDialog({ task, onClose, onChanged }: { task: KeyTask; onClose: () => void; onChanged: () => void }) {
+  const t = useTranslations();
   if (task.what === 'revoke') return <RevokeDialog apiKey={task.key} onClose={onClose} onDone={onChanged} />;
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={`Rotate ${task.key.name}`}>
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminApiKeys.rotate2', { name: task.key.name })}>
       <Rotate apiKey={task.key} onClose={onClose} onDone={onChanged} />
     </Dialog>
   );
 }
 
 function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const { name, descendants } = apiKey;
   const hasEnded = apiKey.state === 'expired' || apiKey.state === 'revoked';
-  const children = descendants === 1 ? '1 key that was made with it' : `${descendants} keys that were made with it`;
   const revoke = useMutation({
     mutationFn: () => api.revokeApiKey({ org: org.id, key: apiKey.id }),
     onSuccess: () => {
-      toast(hasEnded ? `The keys made with ${name} are revoked.` : `${name} is revoked.`);
+      toast(hasEnded ? t('adminApiKeys.theKeysCreatedWithAre', { name }) : t('adminApiKeys.isRevoked', { name }));
       onClose();
       onDone();
     },
@@ -70,17 +74,14 @@ function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: ()
     <ConfirmDialog
       open
       onOpenChange={(next) => next || onClose()}
-      title={hasEnded ? `Revoke the keys made with ${name}?` : `Revoke ${name}?`}
-      confirmLabel="Revoke"
+      title={hasEnded ? t('adminApiKeys.revokeTheKeysCreatedWith', { name }) : t('adminApiKeys.revoke2', { name })}
+      confirmLabel={t('adminApiKeys.revoke3')}
       busy={revoke.isPending}
       onConfirm={() => revoke.mutate()}
     >
       <p>
-        {hasEnded
-          ? `It has ended itself. Within two seconds ${children} ${descendants === 1 ? 'opens' : 'open'} nothing any more.`
-          : 'Within two seconds it opens nothing any more, and what is open with it ends.'}{' '}
-        {!hasEnded && descendants > 0 ? `So ${descendants === 1 ? 'does' : 'do'} ${children}. ` : null}
-        This cannot be taken back.
+        {hasEnded ? t('adminApiKeys.revokeMadeWithEffect', { descendants }) : t('adminApiKeys.revokeEffect', { descendants })}{' '}
+        {t('adminApiKeys.thisCannotBeUndone')}
       </p>
       <ErrorNotice error={revoke.error} />
     </ConfirmDialog>
@@ -88,6 +89,7 @@ function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: ()
 }
 
 function Rotate({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [overlap, setOverlap] = useState('86400');
   const [made, setMade] = useState<CreatedApiKey | null>(null);
@@ -99,22 +101,18 @@ function Rotate({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => vo
     },
   });
   if (made !== null)
-    return (
-      <MadeKey
-        made={made}
-        onClose={onClose}
-        note={overlap === '0' ? 'The old token opens nothing any more.' : 'The old token works on for the time that you have chosen, then it ends by itself.'}
-      />
-    );
+    return <MadeKey made={made} onClose={onClose} note={overlap === '0' ? t('adminApiKeys.theOldTokenNoLonger') : t('adminApiKeys.theOldTokenKeepsWorking')} />;
   return (
     <div className="flex flex-col gap-4 p-4">
-      <p className="text-sm">A new key with the same permissions takes its place. Its token is shown once.</p>
-      <Field label="The old token works on">{(control) => <Select {...control} value={overlap} options={OVERLAPS} onChange={setOverlap} />}</Field>
+      <p className="text-sm">{t('adminApiKeys.createsANewKeyWith')}</p>
+      <Field label={t('adminApiKeys.keepTheOldTokenWorking')}>
+        {(control) => <Select {...control} value={overlap} options={translated(t, OVERLAPS)} onChange={setOverlap} />}
+      </Field>
       <ErrorNotice error={rotate.error} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button tone="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
-          Rotate
+          {t('adminApiKeys.rotate3')}
         </Button>
       </div>
     </div>

@@ -1,10 +1,11 @@
 import type { ApiKey, Permission } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
-export const KEY_STATES: Readonly<Record<ApiKey['state'], { readonly label: string; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' }>> = {
-  active: { label: 'Active', tone: 'ok' },
-  pending: { label: 'Not yet valid', tone: 'warn' },
-  expired: { label: 'Expired', tone: 'neutral' },
-  revoked: { label: 'Revoked', tone: 'neutral' },
+export const KEY_STATES: Readonly<Record<ApiKey['state'], { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' }>> = {
+  active: { label: 'adminApiKeys.active', tone: 'ok' },
+  pending: { label: 'adminApiKeys.notYetValid', tone: 'warn' },
+  expired: { label: 'adminApiKeys.expired', tone: 'neutral' },
+  revoked: { label: 'adminApiKeys.revoked', tone: 'neutral' },
 };
 
 /** Days for which a key can be made, as the form offers them. */

@@ -1,7 +1,9 @@
 'use client';
 import type { ApiKey } from '@slipway/contracts';
 import { Badge, type Column, Table } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { Ago, Ahead } from '../../browser/ago.tsx';
+import type { Translate } from '../../messages/translate.ts';
 import { KeyMenu, type KeyTask } from './key-actions.tsx';
 import { KEY_STATES } from './key-words.ts';
 
@@ -17,10 +19,11 @@ export function KeysTable({
   withOwner: boolean;
   onTask: (task: KeyTask) => void;
 }) {
+  const t = useTranslations();
   const nameOf = (id: string): string => keys.find((key) => key.id === id)?.name ?? id;
   const columns: Column<ApiKey>[] = [
     {
-      label: 'Name',
+      label: t('common.name'),
       phone: 'title',
       className: 'md:max-w-64',
       cell: (key) => (
@@ -29,7 +32,7 @@ export function KeysTable({
           <code className="block font-mono text-xs break-all text-ink-muted">
             {key.prefix}…{key.last4}
           </code>
-          {lineageOf(key, nameOf).map((line) => (
+          {lineageOf(t, key, nameOf).map((line) => (
             <span key={line} className="block text-xs break-words text-ink-muted">
               {line}
             </span>
@@ -37,16 +40,16 @@ export function KeysTable({
         </span>
       ),
     },
-    { label: 'State', cell: (key) => <Badge tone={KEY_STATES[key.state].tone}>{KEY_STATES[key.state].label}</Badge> },
+    { label: t('common.state'), cell: (key) => <Badge tone={KEY_STATES[key.state].tone}>{t(KEY_STATES[key.state].label)}</Badge> },
     ...(withOwner
       ? [
           {
-            label: 'Owner',
+            label: t('common.owner'),
             cell: (key: ApiKey) => (
               <span className="block min-w-0 break-words">
-                {key.owner.kind === 'service-account' ? `${key.owner.label} (service account)` : key.owner.label}
+                {key.owner.kind === 'service-account' ? t('adminApiKeys.serviceAccount2', { label: key.owner.label }) : key.owner.label}
                 {key.owner.kind === 'service-account' && !key.createdBy.active ? (
-                  <span className="block text-xs text-warn">Created by {key.createdBy.label}, who has left. Rotate it.</span>
+                  <span className="block text-xs text-warn">{t('adminApiKeys.createdByWhoHasLeft', { label: key.createdBy.label })}</span>
                 ) : null}
               </span>
             ),
@@ -54,18 +57,20 @@ export function KeysTable({
         ]
       : []),
     {
-      label: 'Permissions',
+      label: t('adminApiKeys.permissions'),
       cell: (key) => (
         <details>
           <summary className="cursor-pointer tabular-nums">
-            {key.permissions.length === key.scopes.length ? key.scopes.length : `${key.permissions.length} of ${key.scopes.length}`}
+            {key.permissions.length === key.scopes.length
+              ? key.scopes.length
+              : t('adminApiKeys.of', { count: key.permissions.length, count2: key.scopes.length })}
           </summary>
-          <span className="block font-mono text-xs break-words text-ink-muted">{key.permissions.join(', ') || 'none at the moment'}</span>
+          <span className="block font-mono text-xs break-words text-ink-muted">{key.permissions.join(', ') || t('adminApiKeys.noneAtTheMoment')}</span>
         </details>
       ),
     },
     {
-      label: 'Expires',
+      label: t('common.expires'),
       cell: (key) =>
         key.state === 'revoked' ? (
           '—'
@@ -76,11 +81,11 @@ export function KeysTable({
         ),
     },
     {
-      label: 'Last used',
+      label: t('adminApiKeys.lastUsed'),
       className: 'md:min-w-48',
       cell: (key) =>
         key.lastUsed === null ? (
-          <span className="text-ink-muted">never</span>
+          <span className="text-ink-muted">{t('common.never')}</span>
         ) : (
           <span className="block min-w-0">
             <Ago at={key.lastUsed.at} />
@@ -88,16 +93,16 @@ export function KeysTable({
           </span>
         ),
     },
-    { label: 'Actions', unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null) },
+    { label: t('common.actions'), unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null) },
   ];
-  return <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} />;
+  return <Table label={t('common.apiKeys')} columns={columns} rows={keys} rowKey={(key) => key.id} />;
 }
 
 /** Where a key comes from and what comes of it. */
-function lineageOf({ madeByKey, replacedBy, descendants }: ApiKey, nameOf: (id: string) => string): string[] {
+function lineageOf(t: Translate, { madeByKey, replacedBy, descendants }: ApiKey, nameOf: (id: string) => string): string[] {
   return [
-    ...(madeByKey === null ? [] : [`Made with ${nameOf(madeByKey)}`]),
-    ...(replacedBy === null ? [] : [`Replaced by ${nameOf(replacedBy)}`]),
-    ...(descendants === 0 ? [] : [`${descendants} live ${descendants === 1 ? 'key' : 'keys'} made with it`]),
+    ...(madeByKey === null ? [] : [t('adminApiKeys.createdWith', { madeByKey: nameOf(madeByKey) })]),
+    ...(replacedBy === null ? [] : [t('adminApiKeys.replacedBy', { replacedBy: nameOf(replacedBy) })]),
+    ...(descendants === 0 ? [] : [t('adminApiKeys.liveMadeWithIt', { descendants })]),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Permission } from '@slipway/contracts';
 import { Button, Checkbox } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { byNoun } from './key-words.ts';
 
 /** Which permissions a key has, out of those that the maker holds. */
@@ -14,19 +15,20 @@ export function ScopesField({
   error: string | null;
   onChange: (chosen: readonly Permission[]) => void;
 }) {
+  const t = useTranslations();
   const reading = offered.filter((permission) => permission.endsWith(':read'));
   return (
     <fieldset className="flex min-w-0 flex-col gap-2" aria-describedby={error ? 'scopes-error' : undefined}>
-      <legend className="pb-1 text-xs font-medium text-ink-muted">Permissions</legend>
+      <legend className="pb-1 text-xs font-medium text-ink-muted">{t('adminApiKeys.permissions')}</legend>
       <div className="flex flex-wrap gap-2">
         <Button size="small" onClick={() => onChange(reading)}>
-          Reading only
+          {t('adminApiKeys.readOnly')}
         </Button>
         <Button size="small" onClick={() => onChange(offered)}>
-          All that you have
+          {t('adminApiKeys.allYouHave')}
         </Button>
         <Button size="small" onClick={() => onChange([])}>
-          None
+          {t('common.none')}
         </Button>
       </div>
       <div className="grid max-h-60 grid-cols-1 gap-x-4 gap-y-3 overflow-auto rounded-md border border-line p-3 sm:grid-cols-2">

@@ -2,6 +2,7 @@
 import { CreateServiceAccount, SERVICE_ACCOUNT_ROLES, type ServiceAccount } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, EmptyState, Field, Input, Section, Select, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
@@ -14,48 +15,50 @@ import { useSession } from '../session/me.ts';
 
 /** Who programs are when they are nobody's own. */
 export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<ServiceAccount>; onChanged: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [creating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<ServiceAccount | null>(null);
   const mayChange = org.permissions.includes('service-account:write');
   return (
     <Section
-      title="Service accounts"
-      description="For programs that must not stop when a person leaves. Each has a role; its keys can do what that role can, and no more than was given to them."
-      action={mayChange ? <Button onClick={() => setCreating(true)}>New service account</Button> : null}
+      title={t('adminApiKeys.serviceAccounts')}
+      description={t('adminApiKeys.identitiesForProgramsThatKeep')}
+      action={mayChange ? <Button onClick={() => setCreating(true)}>{t('adminApiKeys.newServiceAccount')}</Button> : null}
     >
       <ListPanel
         list={accounts}
-        noun="service accounts"
+        noun={t('adminApiKeys.serviceAccounts2')}
         empty={
-          <EmptyState title="No service accounts" className="rounded-lg border border-line">
-            Make one for a pipeline or a bot, then give it an API key.
+          <EmptyState title={t('adminApiKeys.noServiceAccounts')} className="rounded-lg border border-line">
+            {t('adminApiKeys.createOneForAPipeline')}
           </EmptyState>
         }
       >
         {(rows) => (
           <Table
-            label="Service accounts"
+            label={t('adminApiKeys.serviceAccounts')}
             rows={rows}
             rowKey={(account) => account.id}
             columns={[
-              { label: 'Name', phone: 'title', cell: (account) => <span className="font-medium break-words">{account.name}</span> },
-              { label: 'Role', cell: (account) => ROLE_LABELS[account.role] },
-              { label: 'Live keys', align: 'end', cell: (account) => <span className="tabular-nums">{account.liveKeys}</span> },
+              { label: t('common.name'), phone: 'title', cell: (account) => <span className="font-medium break-words">{account.name}</span> },
+              { label: t('common.role'), cell: (account) => t(ROLE_LABELS[account.role]) },
+              { label: t('adminApiKeys.activeKeys'), align: 'end', cell: (account) => <span className="tabular-nums">{account.liveKeys}</span> },
               {
-                label: 'Last used',
-                cell: (account) => (account.lastUsedAt === null ? <span className="text-ink-muted">never</span> : <Ago at={account.lastUsedAt} />),
+                label: t('adminApiKeys.lastUsed'),
+                cell: (account) =>
+                  account.lastUsedAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={account.lastUsedAt} />,
               },
-              { label: 'Made by', phone: 'hidden', cell: (account) => account.createdBy.label },
+              { label: t('adminApiKeys.createdBy'), phone: 'hidden', cell: (account) => account.createdBy.label },
               {
-                label: 'Actions',
+                label: t('common.actions'),
                 unnamed: true,
                 align: 'end',
                 phone: 'actions',
                 cell: (account) =>
                   mayChange ? (
-                    <Button size="small" tone="danger" aria-label={`Delete ${account.name}`} onClick={() => setDeleting(account)}>
-                      Delete
+                    <Button size="small" tone="danger" aria-label={t('adminApiKeys.delete', { name: account.name })} onClick={() => setDeleting(account)}>
+                      {t('common.delete2')}
                     </Button>
                   ) : null,
               },
@@ -63,7 +66,7 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
           />
         )}
       </ListPanel>
-      <Dialog open={creating} onOpenChange={setCreating} title="New service account">
+      <Dialog open={creating} onOpenChange={setCreating} title={t('adminApiKeys.newServiceAccount')}>
         <Create
           onClose={() => setCreating(false)}
           onMade={() => {
@@ -87,6 +90,7 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
 }
 
 function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   // A service account is given at most what its maker has.
   const roles = SERVICE_ACCOUNT_ROLES.filter((role) => !isAbove(role, org.role));
@@ -99,21 +103,21 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
   });
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <Field label="Name" error={form.error('name')}>
+      <Field label={t('common.name')} error={form.error('name')}>
         {(control) => (
           <Input {...control} value={form.values.name} autoComplete="off" maxLength={100} onChange={(event) => form.set('name', event.target.value)} />
         )}
       </Field>
-      <Field label="Role" error={form.error('role')}>
+      <Field label={t('common.role')} error={form.error('role')}>
         {(control) => (
-          <Select {...control} value={form.values.role} options={roleOptions(roles)} onChange={(role) => form.set('role', role as ServiceAccount['role'])} />
+          <Select {...control} value={form.values.role} options={roleOptions(t, roles)} onChange={(role) => form.set('role', role as ServiceAccount['role'])} />
         )}
       </Field>
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Make it
+          {t('adminApiKeys.createServiceAccount')}
         </Button>
       </div>
     </form>
@@ -121,25 +125,19 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
 }
 
 function Delete({ account, onClose, onDone }: { account: ServiceAccount; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const remove = useMutation({ mutationFn: () => api.deleteServiceAccount({ org: org.id, account: account.id }), onSuccess: onDone });
   return (
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Delete ${account.name}?`}
-      confirmLabel="Delete"
+      title={t('common.delete3', { name: account.name })}
+      confirmLabel={t('common.delete2')}
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
     >
-      <p>
-        {account.liveKeys === 0
-          ? 'It has no key that works.'
-          : account.liveKeys === 1
-            ? 'Its key stops working within two seconds.'
-            : `Its ${account.liveKeys} keys stop working within two seconds.`}{' '}
-        Its conversations stay with the organization.
-      </p>
+      <p>{t('adminApiKeys.itsConversationsStayWithThe', { liveKeys: account.liveKeys })}</p>
       <ErrorNotice error={remove.error} />
     </ConfirmDialog>
   );

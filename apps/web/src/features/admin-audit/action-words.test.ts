@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { actionWords } from './action-words.ts';
 
 const ROOT = `${import.meta.dirname}/../../../../..`;
@@ -18,19 +19,19 @@ describe('an action of the audit', () => {
   it('is said in words, whichever a service records', () => {
     const actions = recorded();
     expect(actions.length).toBeGreaterThan(60);
-    expect(actions.filter((action) => actionWords(action) === action)).toEqual([]);
+    expect(actions.filter((action) => actionWords(t, action) === action)).toEqual([]);
   });
 
   it('names its noun as the pages do', () => {
-    expect(['api-key.create', 'member.set-role', 'session.start', 'pull-request.merge'].map(actionWords)).toEqual([
+    expect(['api-key.create', 'member.set-role', 'session.start', 'pull-request.merge'].map((action) => actionWords(t, action))).toEqual([
       'API key created',
-      'Member role set',
+      'Member role changed',
       'Signed in',
       'Pull request merged',
     ]);
   });
 
   it('stays as it is where a newer service records one that nobody has words for', () => {
-    expect(actionWords('robot.dance')).toBe('robot.dance');
+    expect(actionWords(t, 'robot.dance')).toBe('robot.dance');
   });
 });

@@ -3,6 +3,7 @@ import { downloadUrls } from '@slipway/api-client';
 import { type AuditEntry, type AuditPage as AuditList, AuditQuery } from '@slipway/contracts';
 import { Button, Dialog, EmptyState, Table } from '@slipway/ui';
 import { Download } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
@@ -17,6 +18,7 @@ import { Target } from './target.tsx';
 import { VerifyChain } from './verify-button.tsx';
 
 export function AuditPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const [action, setAction] = useAddressValue('action');
   const [actor, setActor] = useAddressValue('actor');
@@ -39,13 +41,13 @@ export function AuditPage() {
   const shown = entries.rows.find(({ entry }) => entry.id === opened);
   return (
     <Page
-      title="Audit"
-      description="What was done, by whom and from where. Each entry is chained to the one before, so that a change shows."
+      title={t('common.audit')}
+      description={t('adminAudit.everyRecordedActionWhoDid')}
       action={
         org.permissions.includes('audit:export') ? (
           <Button asChild>
             <a href={downloadUrls.exportAudit({ org: org.id })} download>
-              <Download aria-hidden /> Export
+              <Download aria-hidden /> {t('adminAudit.export')}
             </a>
           </Button>
         ) : null
@@ -53,17 +55,17 @@ export function AuditPage() {
     >
       <VerifyChain />
       <div className="grid gap-3 md:grid-cols-3">
-        <SearchField label="Action, such as api-key" value={action ?? ''} onChange={(value) => setAction(value === '' ? null : value)} />
-        <SearchField label="Id of who did it" value={actor ?? ''} onChange={(value) => setActor(value === '' ? null : value)} />
-        <SearchField label="Id of what it was done to" value={target ?? ''} onChange={(value) => setTarget(value === '' ? null : value)} />
+        <SearchField label={t('adminAudit.actionSuchAsApiKey')} value={action ?? ''} onChange={(value) => setAction(value === '' ? null : value)} />
+        <SearchField label={t('adminAudit.actorId')} value={actor ?? ''} onChange={(value) => setActor(value === '' ? null : value)} />
+        <SearchField label={t('adminAudit.targetId')} value={target ?? ''} onChange={(value) => setTarget(value === '' ? null : value)} />
       </div>
       <ListPanel
         list={entries}
-        noun="entries"
+        noun={t('adminAudit.entries')}
         filtered={filtered ? clear : null}
         empty={
-          <EmptyState title="Nothing has been recorded yet" className="rounded-lg border border-line">
-            Sign-ins, keys, roles, stops and exports appear here as they happen.
+          <EmptyState title={t('adminAudit.noEntriesYet')} className="rounded-lg border border-line">
+            {t('adminAudit.signInsKeysRoleChanges')}
           </EmptyState>
         }
       >
@@ -80,7 +82,7 @@ export function AuditPage() {
       <Dialog
         open={shown !== undefined}
         onOpenChange={(open) => open || setOpened(null)}
-        title={shown === undefined ? '' : actionWords(shown.entry.action)}
+        title={shown === undefined ? '' : actionWords(t, shown.entry.action)}
         className="w-[min(640px,calc(100vw-32px))]"
       >
         {shown === undefined ? null : <EntryDetails {...shown} />}
@@ -112,53 +114,59 @@ function Entries({
   onActor: (id: string) => void;
   onAction: (action: string) => void;
 }) {
+  const t = useTranslations();
   return (
     <Table
-      label="Audit entries"
+      label={t('adminAudit.auditEntries')}
       rows={rows}
       rowKey={({ entry }) => entry.id}
       current={current}
       columns={[
         {
-          label: 'What',
+          label: t('adminAudit.action'),
           phone: 'title',
           cell: ({ entry }) => (
-            <button type="button" className="py-0.5 touch:py-3 text-left hover:underline" title={`Only ${entry.action}`} onClick={() => onAction(entry.action)}>
-              {actionWords(entry.action)}
+            <button
+              type="button"
+              className="py-0.5 touch:py-3 text-left hover:underline"
+              title={t('adminAudit.only', { action: entry.action })}
+              onClick={() => onAction(entry.action)}
+            >
+              {actionWords(t, entry.action)}
             </button>
           ),
         },
         {
-          label: 'Who',
+          label: t('adminAudit.actor'),
           cell: ({ entry, names }) => (
             <span className="block min-w-0">
               <button
                 type="button"
                 className="py-0.5 touch:py-3 text-left break-words hover:underline"
-                title="Only of this one"
+                title={t('adminAudit.showOnlyThisActor')}
                 onClick={() => onActor(entry.actor.id)}
               >
                 {entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id}
               </button>
-              {entry.actor.viaKey === null ? null : <span className="block text-xs text-ink-muted">with an API key</span>}
+              {entry.actor.viaKey === null ? null : <span className="block text-xs text-ink-muted">{t('adminAudit.withAnApiKey')}</span>}
             </span>
           ),
         },
         {
-          label: 'To what',
+          label: t('adminAudit.target'),
           className: 'max-w-64',
           cell: (shown) => <Target {...shown} />,
         },
-        { label: 'From', phone: 'hidden', cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span> },
-        { label: 'When', cell: ({ entry }) => <Ago at={entry.createdAt} /> },
+        { label: t('adminAudit.address'), phone: 'hidden', cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span> },
+        { label: t('adminAudit.time'), cell: ({ entry }) => <Ago at={entry.createdAt} /> },
         {
-          label: 'Details',
+          label: t('common.details'),
           unnamed: true,
           align: 'end',
           phone: 'actions',
           cell: ({ entry }) => (
-            <Button size="small" aria-label={`Details of ${actionWords(entry.action)}`} onClick={() => onOpen(entry.id)}>
-              Details
+            <Button size="small" aria-label={t('adminAudit.detailsOf', { action: actionWords(t, entry.action) })} onClick={() => onOpen(entry.id)}>
+              {t('common.details')}
             </Button>
           ),
         },

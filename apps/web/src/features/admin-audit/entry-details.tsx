@@ -1,19 +1,21 @@
 import type { AuditEntry } from '@slipway/contracts';
 import { ScrollBox } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { exactTime } from '../../browser/format.ts';
 
 /** All of an entry: what it was done with and from where, and what differs. */
 export function EntryDetails({ entry, names }: { entry: AuditEntry; names: Readonly<Record<string, string>> }) {
+  const t = useTranslations();
   const facts: ReadonlyArray<readonly [string, string | null]> = [
-    ['When', exactTime(entry.createdAt)],
-    ['Who', `${entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`],
-    ['With the API key', entry.actor.viaKey],
-    ['What', entry.action],
-    ['To what', entry.target],
-    ['From', entry.address],
-    ['Request id', entry.requestId],
-    ['Place in the chain', entry.seq === null ? null : String(entry.seq)],
-    ['Hash', entry.hash],
+    [t('adminAudit.time'), exactTime(entry.createdAt)],
+    [t('adminAudit.actor'), `${entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`],
+    [t('adminAudit.apiKey'), entry.actor.viaKey],
+    [t('adminAudit.action'), entry.action],
+    [t('adminAudit.target'), entry.target],
+    [t('adminAudit.address'), entry.address],
+    [t('adminAudit.requestId'), entry.requestId],
+    [t('adminAudit.positionInTheChain'), entry.seq === null ? null : String(entry.seq)],
+    [t('adminAudit.hash'), entry.hash],
   ];
   return (
     <div className="flex flex-col gap-4 p-4">
@@ -27,9 +29,9 @@ export function EntryDetails({ entry, names }: { entry: AuditEntry; names: Reado
           ),
         )}
       </dl>
-      <Values label="Before" values={entry.before} />
-      <Values label="After" values={entry.after} />
-      <Values label="Detail" values={Object.keys(entry.detail).length === 0 ? null : entry.detail} />
+      <Values label={t('adminAudit.before')} values={entry.before} />
+      <Values label={t('adminAudit.after')} values={entry.after} />
+      <Values label={t('adminAudit.detail')} values={Object.keys(entry.detail).length === 0 ? null : entry.detail} />
     </div>
   );
 }

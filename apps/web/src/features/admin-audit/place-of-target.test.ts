@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { placeOfTarget } from './place-of-target.ts';
 
 const CONVERSATION = '01234567-89ab-4def-8123-456789abcdef';
@@ -9,7 +10,7 @@ const of = (
   action: string,
   target: string,
   values: { detail?: Record<string, unknown>; before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
-) => placeOfTarget({ action, target, detail: values.detail ?? {}, before: values.before ?? null, after: values.after ?? null }, known);
+) => placeOfTarget(t, { action, target, detail: values.detail ?? {}, before: values.before ?? null, after: values.after ?? null }, known);
 
 describe('what an entry of the audit is about', () => {
   it('is the conversation by its title, whatever was done to it', () => {

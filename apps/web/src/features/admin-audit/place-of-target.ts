@@ -1,4 +1,5 @@
 import { type AuditEntry, conversationOfEntry } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 interface Known {
   readonly slug: string;
@@ -43,14 +44,14 @@ const NAMED_BY_TARGET: ReadonlySet<string> = new Set(['domain', 'connection', 'm
 const NAMES = ['name', 'title', 'email', 'client', 'login'] as const;
 
 /** What an entry is about, as a user knows it. */
-export function placeOfTarget(entry: Pick<AuditEntry, 'action' | 'target' | 'detail' | 'before' | 'after'>, known: Known): Place {
+export function placeOfTarget(t: Translate, entry: Pick<AuditEntry, 'action' | 'target' | 'detail' | 'before' | 'after'>, known: Known): Place {
   const { action, target } = entry;
   const [noun = ''] = action.split('.');
   const conversation = conversationOfEntry(entry);
   if (conversation !== null) {
     const title = known.names[conversation];
     return {
-      label: title ?? recordedName(entry) ?? `Conversation ${conversation.slice(0, 8)}`,
+      label: title ?? recordedName(entry) ?? t('adminAudit.conversation', { conversation: conversation.slice(0, 8) }),
       // One that is deleted has no page.
       href: title === undefined ? null : `/${known.slug}/conversations/${encodeURIComponent(conversation)}`,
       isId: false,
@@ -59,7 +60,7 @@ export function placeOfTarget(entry: Pick<AuditEntry, 'action' | 'target' | 'det
   const tab = TABS[noun];
   const href = tab === undefined ? null : `/${known.slug}/admin/${tab}`;
   if (target === known.id) return { label: known.name, href: href ?? `/${known.slug}/admin/settings`, isId: false };
-  if (noun === 'session') return { label: 'Session', href: null, isId: false };
+  if (noun === 'session') return { label: t('adminAudit.session'), href: null, isId: false };
   const user = known.names[target];
   if (user !== undefined) return { label: user, href: href ?? `/${known.slug}/admin/members`, isId: false };
   const name = recordedName(entry) ?? (NAMED_BY_TARGET.has(noun) ? target : null);

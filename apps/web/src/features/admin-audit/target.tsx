@@ -1,13 +1,15 @@
 'use client';
 import type { AuditEntry } from '@slipway/contracts';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useSession } from '../session/me.ts';
 import { placeOfTarget } from './place-of-target.ts';
 
 /** What something was done to: a name and a link where there is one, else its id. */
 export function Target({ entry, names }: { entry: AuditEntry; names: Readonly<Record<string, string>> }) {
+  const t = useTranslations();
   const { org } = useSession();
-  const place = placeOfTarget(entry, { slug: org.slug, id: org.id, name: org.name, names });
+  const place = placeOfTarget(t, entry, { slug: org.slug, id: org.id, name: org.name, names });
   if (place.href === null)
     return (
       <span dir="auto" className={place.isId ? 'block truncate font-mono text-xs' : 'block truncate'} title={entry.target}>

@@ -3,6 +3,7 @@ import type { AuditVerification } from '@slipway/contracts';
 import { Button, Notice } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { number } from '../../browser/format.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
@@ -10,6 +11,7 @@ import { useSession } from '../session/me.ts';
 
 /** Looks at the whole chain, a part at a time, and says the first row that is not as it was written. */
 export function VerifyChain() {
+  const t = useTranslations();
   const { org } = useSession();
   const verify = useMutation({
     mutationFn: async (): Promise<AuditVerification> => {
@@ -25,15 +27,17 @@ export function VerifyChain() {
   return (
     <div className="flex flex-col items-start gap-2">
       <Button busy={verify.isPending} onClick={() => verify.mutate()}>
-        <ShieldCheck aria-hidden /> Verify the chain
+        <ShieldCheck aria-hidden /> {t('adminAudit.verifyChain')}
       </Button>
       <div aria-live="polite">
         {data === undefined ? null : data.ok ? (
-          <Notice tone="ok" title="Every entry is as it was written.">
-            {data.checked === null ? 'There is none yet.' : `${number(data.checked.seq)} links; the last is ${data.checked.hash.slice(0, 16)}…`}
+          <Notice tone="ok" title={t('adminAudit.theAuditLogIsIntact')}>
+            {data.checked === null
+              ? t('adminAudit.noEntriesYet2')
+              : t('adminAudit.entriesLastHash', { seq: number(data.checked.seq), hash: data.checked.hash.slice(0, 16) })}
           </Notice>
         ) : (
-          <Notice tone="bad" title="The audit was tampered with.">
+          <Notice tone="bad" title={t('adminAudit.theAuditLogWasTampered')}>
             {data.fault?.detail}
           </Notice>
         )}

@@ -1,4 +1,5 @@
 import type { BudgetPreview } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 const NAMED = 5;
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
@@ -9,23 +10,20 @@ export function utcDay(at: string): string {
 }
 
 /** What a change would do, in a sentence and the names of whom it touches. */
-export function previewWords(preview: BudgetPreview): { readonly tone: 'ok' | 'warn' | 'bad'; readonly title: string; readonly names: string } {
-  if (preview.orgBlocked) return { tone: 'bad', title: 'Nobody could start or go on: the organization has spent this already.', names: '' };
+export function previewWords(t: Translate, preview: BudgetPreview): { readonly tone: 'ok' | 'warn' | 'bad'; readonly title: string; readonly names: string } {
+  if (preview.orgBlocked) return { tone: 'bad', title: t('adminBudgets.everyoneWouldBeBlockedThe'), names: '' };
   const { newlyBlocked, newlyFree, blockedPeople } = preview;
-  if (newlyBlocked.length > 0) return { tone: 'warn', title: `${people(newlyBlocked.length)} would be blocked now.`, names: namesOf(newlyBlocked) };
-  if (newlyFree.length > 0) return { tone: 'ok', title: `${people(newlyFree.length)} could go on.`, names: namesOf(newlyFree) };
+  if (newlyBlocked.length > 0)
+    return { tone: 'warn', title: t('adminBudgets.wouldBeBlockedNow', { people: newlyBlocked.length }), names: namesOf(t, newlyBlocked) };
+  if (newlyFree.length > 0) return { tone: 'ok', title: t('adminBudgets.couldGoOn', { people: newlyFree.length }), names: namesOf(t, newlyFree) };
   return blockedPeople > 0
-    ? { tone: 'warn', title: `${people(blockedPeople)} would stay blocked.`, names: '' }
-    : { tone: 'ok', title: 'Nobody would be blocked now.', names: '' };
+    ? { tone: 'warn', title: t('adminBudgets.wouldStayBlocked', { people: blockedPeople }), names: '' }
+    : { tone: 'ok', title: t('adminBudgets.noOneWouldBeBlocked'), names: '' };
 }
 
-function people(count: number): string {
-  return count === 1 ? '1 person' : `${count} people`;
-}
-
-function namesOf(persons: ReadonlyArray<{ readonly label: string }>): string {
+function namesOf(t: Translate, persons: ReadonlyArray<{ readonly label: string }>): string {
   const named = persons.slice(0, NAMED).map(({ label }) => label);
-  return persons.length > NAMED ? `${named.join(', ')} and ${persons.length - NAMED} more` : named.join(', ');
+  return persons.length > NAMED ? t('adminBudgets.andMore', { names: named.join(', '), count: persons.length - NAMED }) : named.join(', ');
 }
 
 /** The spent part of a limit, 0 to 100; `null` without a limit. For a bar: the numbers beside it are exact. */

@@ -2,6 +2,7 @@
 import { BUDGET_THRESHOLDS } from '@slipway/contracts';
 import { Badge, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
 import { money } from '../../browser/format.ts';
@@ -15,31 +16,29 @@ import { LimitsForm } from './limits-form.tsx';
 import { PeopleTable, Spent } from './people-table.tsx';
 
 export function BudgetsPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const mayChange = org.permissions.includes('budget:write');
   const budgets = useQuery({ queryKey: ['budgets', org.id], queryFn: ({ signal }) => api.getBudgets({ org: org.id, signal }) });
   const notices = usePages({ key: ['budget-notices', org.id], read: (cursor, signal) => api.listBudgetNotices({ org: org.id, query: cursor, signal }) });
   return (
-    <Page
-      title="Budgets"
-      description="What may be spent on models in a month. Whoever has spent it can start nothing new, and what runs halts at its next call; nothing is lost."
-    >
-      <QueryPanel query={budgets} label="The budgets">
+    <Page title={t('common.budgets')} description={t('adminBudgets.monthlyLimitsForModelSpending')}>
+      <QueryPanel query={budgets} label={t('adminBudgets.theBudgets')}>
         {(data) => (
           <div className="flex flex-col gap-8">
             {data.org.blocked ? (
-              <Notice tone="bad" title="The organization has spent its budget.">
-                Nobody can start or go on until {utcDay(data.cycle.end)}, or until the limit is raised.
+              <Notice tone="bad" title={t('adminBudgets.theOrganizationHasUsedIts')}>
+                {t('adminBudgets.noOneCanStartOr', { end: utcDay(data.cycle.end) })}
               </Notice>
             ) : null}
-            <Section title="Limits">
+            <Section title={t('adminBudgets.limits')}>
               <div className="flex flex-wrap items-end gap-x-6 gap-y-2 text-sm">
                 <div>
-                  <span className="block text-xs text-ink-muted">The organization, in this month</span>
+                  <span className="block text-xs text-ink-muted">{t('adminBudgets.organizationThisMonth')}</span>
                   <Spent spending={data.org} />
                 </div>
-                <span className="text-xs text-ink-muted">The next month begins on {utcDay(data.cycle.end)}.</span>
+                <span className="text-xs text-ink-muted">{t('adminBudgets.theNextMonthStartsOn', { end: utcDay(data.cycle.end) })}</span>
               </div>
               <LimitsForm
                 budgets={data}
@@ -51,9 +50,9 @@ export function BudgetsPage() {
                 }}
               />
             </Section>
-            <Section title="People">
+            <Section title={t('common.users')}>
               {data.people.length === 0 ? (
-                <EmptyState title="Nobody is here yet" className="rounded-lg border border-line" />
+                <EmptyState title={t('adminBudgets.noMembersYet')} className="rounded-lg border border-line" />
               ) : (
                 <PeopleTable budgets={data} mayChange={mayChange} onChanged={() => void budgets.refetch()} />
               )}
@@ -62,27 +61,38 @@ export function BudgetsPage() {
         )}
       </QueryPanel>
       <Section
-        title="Notices"
-        description={`Told once a month each, at ${BUDGET_THRESHOLDS.slice(0, -1).join(', ')} and ${BUDGET_THRESHOLDS.at(-1)} % of a limit.`}
+        title={t('adminBudgets.notices')}
+        description={t('adminBudgets.sentOnceAMonthWhen', {
+          most: BUDGET_THRESHOLDS.slice(0, -1).join(', '),
+          last: BUDGET_THRESHOLDS.at(-1) ?? '',
+        })}
       >
-        <ListPanel list={notices} noun="notices" empty={<EmptyState title="No limit has been half spent yet" className="rounded-lg border border-line" />}>
+        <ListPanel
+          list={notices}
+          noun={t('adminBudgets.notices2')}
+          empty={<EmptyState title={t('adminBudgets.noNoticesYet')} className="rounded-lg border border-line" />}
+        >
           {(rows) => (
             <Table
-              label="Notices"
+              label={t('adminBudgets.notices')}
               rows={rows}
               rowKey={(notice) => notice.id}
               columns={[
-                { label: 'Whose', phone: 'title', cell: (notice) => notice.user?.label ?? 'The organization' },
+                { label: t('adminBudgets.limitOf'), phone: 'title', cell: (notice) => notice.user?.label ?? t('adminBudgets.organization') },
                 {
-                  label: 'Share',
+                  label: t('adminBudgets.share'),
                   cell: (notice) => <Badge tone={notice.threshold === 100 ? 'bad' : notice.threshold >= 80 ? 'warn' : 'neutral'}>{notice.threshold} %</Badge>,
                 },
                 {
-                  label: 'Spent',
+                  label: t('adminBudgets.spent'),
                   align: 'end',
-                  cell: (notice) => <span className="tabular-nums">{`${money(Number(notice.spentUsd))} of ${money(Number(notice.limitUsd))}`}</span>,
+                  cell: (notice) => (
+                    <span className="tabular-nums">
+                      {t('adminBudgets.of', { spentUsd: money(Number(notice.spentUsd)), limitUsd: money(Number(notice.limitUsd)) })}
+                    </span>
+                  ),
                 },
-                { label: 'When', cell: (notice) => <Ago at={notice.createdAt} /> },
+                { label: t('adminBudgets.time'), cell: (notice) => <Ago at={notice.createdAt} /> },
               ]}
             />
           )}

@@ -2,6 +2,7 @@
 import { type Budgets, ChangeBudgets, Money } from '@slipway/contracts';
 import { Button, Checkbox, Field, Input, Notice, Select } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useDeferredValue } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -10,7 +11,7 @@ import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { previewWords } from './budget-words.ts';
 
-const RESET_DAYS = Array.from({ length: 28 }, (_, index) => ({ value: String(index + 1), label: `on day ${index + 1} of the month` }));
+const RESET_DAYS = Array.from({ length: 28 }, (_, index) => index + 1);
 
 interface Values {
   enabled: boolean;
@@ -40,6 +41,7 @@ export function LimitsForm({
   reread: () => Promise<Budgets | undefined>;
   onSaved: (budgets: Budgets) => void;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useVersionedForm({
     latest: budgets,
@@ -54,7 +56,7 @@ export function LimitsForm({
     }),
     send: (body, version) => api.changeBudgets({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
-      toast('The budgets are saved.');
+      toast(t('adminBudgets.budgetsSaved'));
       onSaved(saved);
     },
   });
@@ -62,58 +64,64 @@ export function LimitsForm({
   return (
     <form {...form.props} className="flex max-w-xl flex-col gap-4">
       <Checkbox
-        label="Hold people to budgets"
-        hint="Without it spending is counted and nobody is stopped."
+        label={t('adminBudgets.enforceBudgets')}
+        hint={t('adminBudgets.whenOffSpendingIsTracked')}
         checked={values.enabled}
         disabled={!mayChange}
         onChange={(enabled) => form.set('enabled', enabled)}
       />
       <Checkbox
-        label="Allow models without a price"
-        hint="Their calls are not counted in any budget. Off: such calls are refused where a budget holds."
+        label={t('adminBudgets.allowModelsWithoutAPrice')}
+        hint={t('adminBudgets.theirCallsCountTowardNo')}
         checked={values.allowUnpriced}
         disabled={!mayChange}
         onChange={(allowUnpriced) => form.set('allowUnpriced', allowUnpriced)}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="The organization, a month, in USD" hint="Empty: no limit." error={form.error('orgLimitUsd')}>
+        <Field label={t('adminBudgets.organizationPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoLimit')} error={form.error('orgLimitUsd')}>
           {(control) => (
             <Input
               {...control}
               inputMode="decimal"
               disabled={!mayChange}
               value={values.orgLimitUsd}
-              placeholder="no limit"
+              placeholder={t('adminBudgets.noLimit')}
               onChange={(event) => form.set('orgLimitUsd', event.target.value)}
             />
           )}
         </Field>
-        <Field label="Each member, a month, in USD" hint="Empty: no limit of their own." error={form.error('memberLimitUsd')}>
+        <Field label={t('adminBudgets.eachMemberPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoIndividual')} error={form.error('memberLimitUsd')}>
           {(control) => (
             <Input
               {...control}
               inputMode="decimal"
               disabled={!mayChange}
               value={values.memberLimitUsd}
-              placeholder="no limit"
+              placeholder={t('adminBudgets.noLimit')}
               onChange={(event) => form.set('memberLimitUsd', event.target.value)}
             />
           )}
         </Field>
       </div>
-      <Field label="A month begins" error={form.error('resetDay')}>
+      <Field label={t('adminBudgets.monthStartsOn')} error={form.error('resetDay')}>
         {(control) => (
-          <Select {...control} disabled={!mayChange} options={RESET_DAYS} value={values.resetDay} onChange={(resetDay) => form.set('resetDay', resetDay)} />
+          <Select
+            {...control}
+            disabled={!mayChange}
+            options={RESET_DAYS.map((day) => ({ value: String(day), label: t('adminBudgets.onDayOfTheMonth', { day }) }))}
+            value={values.resetDay}
+            onChange={(resetDay) => form.set('resetDay', resetDay)}
+          />
         )}
       </Field>
       {mayChange && changed ? <Preview values={values} /> : null}
-      <VersionedFailure failure={form.failure} what="the budgets" reread={() => void reread().then((read) => read && form.take(read))} />
+      <VersionedFailure failure={form.failure} what={t('adminBudgets.theBudgets2')} reread={() => void reread().then((read) => read && form.take(read))} />
       {mayChange ? (
         <div className="flex gap-2">
           <Button type="submit" tone="primary" busy={form.busy} disabled={!changed}>
-            Save
+            {t('common.save')}
           </Button>
-          {changed ? <Button onClick={() => form.take(budgets)}>Undo the changes</Button> : null}
+          {changed ? <Button onClick={() => form.take(budgets)}>{t('adminBudgets.discardChanges')}</Button> : null}
         </div>
       ) : null}
     </form>
@@ -122,6 +130,7 @@ export function LimitsForm({
 
 /** What saving would do now. Nothing while what is typed is no amount yet. */
 function Preview({ values }: { values: Values }) {
+  const t = useTranslations();
   const { org } = useSession();
   const asked = useDeferredValue(values);
   const [orgLimit, memberLimit] = [limitOf(asked.orgLimitUsd), limitOf(asked.memberLimitUsd)];
@@ -142,7 +151,7 @@ function Preview({ values }: { values: Values }) {
     enabled: sound,
   });
   if (!sound || preview.data === undefined) return null;
-  const { tone, title, names } = previewWords(preview.data);
+  const { tone, title, names } = previewWords(t, preview.data);
   return (
     <Notice tone={tone} title={title}>
       {names === '' ? null : <p>{names}</p>}

@@ -2,6 +2,7 @@
 import { type BudgetPerson, type Budgets, PutBudgetOverride } from '@slipway/contracts';
 import { Badge, Button, Dialog, Field, Input, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { money } from '../../browser/format.ts';
@@ -12,42 +13,51 @@ import { spentPercent } from './budget-words.ts';
 
 /** Who has spent how much of what they may, those who spent most first. */
 export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budgets; mayChange: boolean; onChanged: () => void }) {
+  const t = useTranslations();
   const [changing, setChanging] = useState<BudgetPerson | null>(null);
   return (
     <>
       <Table
-        label="What people have spent"
+        label={t('adminBudgets.spendingByUser')}
         rows={budgets.people}
         rowKey={(person) => person.user.id}
         columns={[
-          { label: 'Person', phone: 'title', cell: (person) => <span className="font-medium break-words">{person.user.label}</span> },
-          { label: 'Spent', cell: (person) => <Spent spending={person} /> },
+          { label: t('common.user'), phone: 'title', cell: (person) => <span className="font-medium break-words">{person.user.label}</span> },
+          { label: t('adminBudgets.spent'), cell: (person) => <Spent spending={person} /> },
           {
-            label: 'Limit',
+            label: t('adminBudgets.limit'),
             cell: (person) => (
               <span>
-                {person.limitUsd === null ? 'None' : money(Number(person.limitUsd))}
-                {person.source === 'override' ? ' (their own)' : ''}
+                {person.limitUsd === null ? t('common.none') : money(Number(person.limitUsd))}
+                {person.source === 'override' ? t('adminBudgets.individual') : ''}
               </span>
             ),
           },
-          { label: 'State', cell: (person) => (person.blocked ? <Badge tone="bad">Blocked</Badge> : <Badge tone="ok">May go on</Badge>) },
           {
-            label: 'Actions',
+            label: t('common.state'),
+            cell: (person) =>
+              person.blocked ? <Badge tone="bad">{t('adminBudgets.blocked')}</Badge> : <Badge tone="ok">{t('adminBudgets.withinBudget')}</Badge>,
+          },
+          {
+            label: t('common.actions'),
             unnamed: true,
             align: 'end',
             phone: 'actions',
             cell: (person) =>
               mayChange ? (
-                <Button size="small" aria-label={`Change the limit of ${person.user.label}`} onClick={() => setChanging(person)}>
-                  Change
+                <Button size="small" aria-label={t('adminBudgets.changeLimitFor', { label: person.user.label })} onClick={() => setChanging(person)}>
+                  {t('adminBudgets.change')}
                 </Button>
               ) : null,
           },
         ]}
       />
-      {budgets.more ? <p className="text-xs text-ink-muted">There are more people; those who spent least are left out.</p> : null}
-      <Dialog open={changing !== null} onOpenChange={(open) => open || setChanging(null)} title={`Limit of ${changing?.user.label ?? ''}`}>
+      {budgets.more ? <p className="text-xs text-ink-muted">{t('adminBudgets.moreUsersExistThoseWith')}</p> : null}
+      <Dialog
+        open={changing !== null}
+        onOpenChange={(open) => open || setChanging(null)}
+        title={t('adminBudgets.limitFor', { label: changing?.user.label ?? '' })}
+      >
         {changing === null ? null : (
           <Override
             person={changing}
@@ -80,6 +90,7 @@ export function Spent({ spending }: { spending: { readonly spentUsd: string; rea
 }
 
 function Override({ person, onClose, onDone }: { person: BudgetPerson; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: { limitUsd: person.limitUsd ?? '' },
@@ -91,13 +102,13 @@ function Override({ person, onClose, onDone }: { person: BudgetPerson; onClose: 
   const inherit = useMutation({ mutationFn: () => api.deleteBudgetOverride({ org: org.id, user: person.user.id }), onSuccess: onDone });
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <Field label="A month, in USD" hint="Empty: no limit of their own; the organization’s holds all the same." error={form.error('limitUsd')}>
+      <Field label={t('adminBudgets.budgetPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoIndividualLimit')} error={form.error('limitUsd')}>
         {(control) => (
           <Input
             {...control}
             inputMode="decimal"
             value={form.values.limitUsd}
-            placeholder="no limit"
+            placeholder={t('adminBudgets.noLimit')}
             onChange={(event) => form.set('limitUsd', event.target.value)}
           />
         )}
@@ -107,12 +118,12 @@ function Override({ person, onClose, onDone }: { person: BudgetPerson; onClose: 
       <div className="flex flex-wrap justify-end gap-2">
         {person.source === 'override' ? (
           <Button busy={inherit.isPending} onClick={() => inherit.mutate()}>
-            As for everybody
+            {t('adminBudgets.useDefault')}
           </Button>
         ) : null}
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Save
+          {t('common.save')}
         </Button>
       </div>
     </form>

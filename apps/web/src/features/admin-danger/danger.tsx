@@ -1,5 +1,6 @@
 'use client';
 import { Notice } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { Page } from '../frame/page.tsx';
 import { useSession } from '../session/me.ts';
 import { DeleteSection } from './delete-section.tsx';
@@ -8,10 +9,11 @@ import { TransferSection } from './transfer-section.tsx';
 
 /** What changes the organization for everybody in it. */
 export function Danger() {
+  const t = useTranslations();
   const { org } = useSession();
   const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
   return (
-    <Page title="Danger zone" description={`What changes ${org.name} for everybody in it.`} narrow>
+    <Page title={t('common.dangerZone')} description={t('adminDanger.actionsThatAffectEveryoneIn', { name: org.name })} narrow>
       {org.deletesAt === null ? (
         <>
           {may('org:write') ? <RenameSection key={org.id} /> : null}
@@ -19,9 +21,7 @@ export function Danger() {
         </>
       ) : null}
       {may('org:delete') && org.kind === 'company' ? <DeleteSection /> : null}
-      {org.kind === 'personal' ? (
-        <Notice title="Your personal organization cannot be handed on or deleted.">It belongs to your account and goes with it.</Notice>
-      ) : null}
+      {org.kind === 'personal' ? <Notice title={t('adminDanger.yourPersonalOrganizationCannotBe')}>{t('adminDanger.itBelongsToYourAccount')}</Notice> : null}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 import { Button, ConfirmDialog, Section } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
@@ -9,6 +10,7 @@ import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Deletes it in 48 hours, after its name was typed. Taking that back is the note above every page. */
 export function DeleteSection() {
+  const t = useTranslations();
   const { org } = useSession();
   const { put } = useMyOrgs();
   const [asking, setAsking] = useState(false);
@@ -20,7 +22,7 @@ export function DeleteSection() {
     },
   });
   return (
-    <Section title="Delete it" description="Everybody but its owners is out at once. For 48 hours an owner can restore it; then all of it is gone for good.">
+    <Section title={t('adminDanger.deleteOrganization')} description={t('adminDanger.everyoneExceptOwnersLosesAccess')}>
       <div className="rounded-lg border border-line bg-surface p-4">
         {org.deletesAt === null ? (
           <Button
@@ -28,10 +30,10 @@ export function DeleteSection() {
             className="h-auto min-h-8 max-w-full shrink py-1 break-words whitespace-normal touch:h-auto touch:min-h-11"
             onClick={() => setAsking(true)}
           >
-            Delete {org.name}
+            {t('adminDanger.delete', { name: org.name })}
           </Button>
         ) : (
-          <p className="text-sm text-ink-muted">It waits for its deletion. The note above this page takes it back.</p>
+          <p className="text-sm text-ink-muted">{t('adminDanger.thisOrganizationIsScheduledFor')}</p>
         )}
       </div>
       <ConfirmDialog
@@ -40,14 +42,14 @@ export function DeleteSection() {
           setAsking(open);
           remove.reset();
         }}
-        title={`Delete ${org.name}?`}
-        confirmLabel="Delete it"
+        title={t('common.delete3', { name: org.name })}
+        confirmLabel={t('adminDanger.deleteOrganization')}
         typed={org.name}
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        <p>At once: members lose it, its API keys stop working, its sandboxes end, and nothing in it can be changed.</p>
-        <p>After 48 hours: its conversations, secrets, settings and audit are gone, and nobody can bring them back.</p>
+        <p>{t('adminDanger.immediatelyMembersLoseAccessApi')}</p>
+        <p>{t('adminDanger.after48HoursConversationsSecrets')}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </Section>

@@ -2,6 +2,7 @@
 import { UpdateOrg } from '@slipway/contracts';
 import { Button, Field, Input, Section } from '@slipway/ui';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
@@ -11,6 +12,7 @@ import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** The name that people read, and the first part of every address. */
 export function RenameSection() {
+  const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();
   const { put } = useMyOrgs();
@@ -23,26 +25,22 @@ export function RenameSection() {
       await put(next);
       form.reset({ name: next.name, slug: next.slug });
       if (next.slug !== org.slug) router.replace(`/${next.slug}/admin/danger`);
-      toast.success('The change is saved.');
+      toast.success(t('adminDanger.changesSaved'));
     },
   });
   const changed = form.values.name !== org.name || form.values.slug !== org.slug;
   return (
-    <Section title="Name and address">
+    <Section title={t('adminDanger.nameAndAddress')}>
       <form {...form.props} className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
-        <Field label="Name" error={form.error('name')}>
+        <Field label={t('common.name')} error={form.error('name')}>
           {(control) => (
             <Input {...control} maxLength={80} autoComplete="off" value={form.values.name} onChange={(event) => form.set('name', event.target.value)} />
           )}
         </Field>
         <Field
-          label="Address"
+          label={t('common.address')}
           error={form.error('slug')}
-          hint={
-            form.values.slug === org.slug
-              ? 'The first part of every address of the organization.'
-              : 'Every address changes at once. Links to the old one lead nowhere, and others can take it.'
-          }
+          hint={form.values.slug === org.slug ? t('adminDanger.theFirstPartOfEvery') : t('adminDanger.allUrlsChangeImmediatelyLinks')}
         >
           {(control) => (
             <Input
@@ -58,7 +56,7 @@ export function RenameSection() {
         </Field>
         <FormFailure failure={form.failure} />
         <Button type="submit" className="self-start" busy={form.busy} disabled={!changed}>
-          Save
+          {t('common.save')}
         </Button>
       </form>
     </Section>

@@ -2,6 +2,7 @@
 import type { Member } from '@slipway/contracts';
 import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -15,6 +16,7 @@ import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Hands the organization to a member: they become an owner, and whoever does it an admin. */
 export function TransferSection() {
+  const t = useTranslations();
   const { me, org } = useSession();
   const { put } = useMyOrgs();
   const [choosing, setChoosing] = useState(false);
@@ -32,34 +34,34 @@ export function TransferSection() {
     onSuccess: async (answer, member) => {
       setChosen(null);
       setChoosing(false);
-      toast.success(`${member.name} owns ${org.name} now. You are an admin of it.`);
+      toast.success(t('adminDanger.nowOwnsYouAreAn', { name: member.name, name2: org.name }));
       await put(answer);
     },
   });
   return (
-    <Section title="Hand it on" description="A member becomes its owner, and you become an admin.">
+    <Section title={t('adminDanger.transferOwnership')} description={t('adminDanger.aMemberBecomesTheOwner')}>
       <div className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
         {choosing ? (
           <>
-            <SearchField label="Search people" value={search} onChange={setSearch} className="max-w-72" />
+            <SearchField label={t('adminDanger.searchUsers')} value={search} onChange={setSearch} className="max-w-72" />
             <ListPanel
               list={others}
-              noun="people"
-              empty={<Notice title="There is nobody else in it.">Invite somebody under Members first.</Notice>}
+              noun={t('adminDanger.people')}
+              empty={<Notice title={t('adminDanger.thereAreNoOtherMembers')}>{t('adminDanger.inviteSomeoneUnderMembersFirst')}</Notice>}
               filtered={search.trim() === '' ? null : () => setSearch('')}
             >
               {(rows) => (
-                <ul aria-label="People" className="max-h-72 divide-y divide-line overflow-auto rounded-md border border-line">
+                <ul aria-label={t('common.users')} className="max-h-72 divide-y divide-line overflow-auto rounded-md border border-line">
                   {rows.map((member) => (
                     <li key={member.userId} className="flex items-center gap-3 px-3 py-2">
                       <span className="min-w-0 flex-1 text-sm">
                         <span className="block truncate font-medium">{member.name}</span>
                         <span className="block truncate text-xs text-ink-muted">
-                          {ROLE_LABELS[member.role]} · {member.email ?? 'no e-mail address'}
+                          {t(ROLE_LABELS[member.role])} · {member.email ?? t('adminDanger.noEMailAddress')}
                         </span>
                       </span>
-                      <Button size="small" aria-label={`Choose ${member.name}`} onClick={() => setChosen(member)}>
-                        Choose
+                      <Button size="small" aria-label={t('adminDanger.choose', { name: member.name })} onClick={() => setChosen(member)}>
+                        {t('adminDanger.choose2')}
                       </Button>
                     </li>
                   ))}
@@ -69,7 +71,7 @@ export function TransferSection() {
           </>
         ) : (
           <Button tone="danger" className="self-start" onClick={() => setChoosing(true)}>
-            Choose a new owner
+            {t('adminDanger.chooseANewOwner')}
           </Button>
         )}
       </div>
@@ -80,15 +82,12 @@ export function TransferSection() {
             if (!open) setChosen(null);
             transfer.reset();
           }}
-          title={`Hand ${org.name} to ${chosen.name}?`}
-          confirmLabel="Hand it on"
+          title={t('adminDanger.transferTo', { name: org.name, name2: chosen.name })}
+          confirmLabel={t('adminDanger.transferOwnership')}
           busy={transfer.isPending}
           onConfirm={() => transfer.mutate(chosen)}
         >
-          <p>
-            {chosen.name} {chosen.email === null ? '' : `(${chosen.email}) `}becomes an owner. You become an admin: only an owner can make you one again, delete{' '}
-            {org.name} or hand it on.
-          </p>
+          <p>{t('adminDanger.becomesTheOwnerAndYou', { name: chosen.name, email: chosen.email === null ? '' : `(${chosen.email}) `, name2: org.name })}</p>
           <ErrorNotice error={transfer.error} />
         </ConfirmDialog>
       )}

@@ -2,6 +2,7 @@
 import { type ConnectionApp, type IntegrationConnection, ReplaceAppSecrets } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, Field, Input, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
@@ -17,6 +18,7 @@ interface Given {
 
 /** The provider takes old and new until the old ones are deleted there, so nothing stands still in between. */
 export function AppSecretsDialog({ connection, name, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: { privateKey: '', clientSecret: '' },
@@ -27,32 +29,30 @@ export function AppSecretsDialog({ connection, name, onClose, onDone }: Given) {
     }),
     send: (body) => api.replaceIntegrationAppSecrets({ org: org.id, connection: connection.id, body }),
     onDone: () => {
-      toast(`The app has new secrets. Delete the old ones at ${name}.`);
+      toast(t('adminIntegrations.appSecretsReplacedDeleteThe', { name }));
       onDone();
       onClose();
     },
   });
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title="Replace the secrets of the app">
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminIntegrations.replaceAppSecrets')}>
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <p className="text-sm">
-          Make them in the settings of the app at {name}, which takes the old ones until you delete them there. What is left empty stays as it is.
-        </p>
-        <Field label="Private key" hint="The whole file that you are given." error={form.error('privateKey')}>
+        <p className="text-sm">{t('adminIntegrations.createThemInTheApps', { name })}</p>
+        <Field label={t('adminIntegrations.privateKey')} hint={t('adminIntegrations.theEntireFileYouDownloaded')} error={form.error('privateKey')}>
           {(control) => (
             <Textarea
               {...control}
               rows={4}
               className="font-mono text-xs"
               value={form.values.privateKey}
-              placeholder="-----BEGIN RSA PRIVATE KEY-----"
+              placeholder={t('adminIntegrations.beginRsaPrivateKey')}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => form.set('privateKey', event.target.value)}
             />
           )}
         </Field>
-        <Field label="Client secret" error={form.error('clientSecret')}>
+        <Field label={t('adminIntegrations.clientSecret')} error={form.error('clientSecret')}>
           {(control) => (
             <Input
               {...control}
@@ -64,12 +64,12 @@ export function AppSecretsDialog({ connection, name, onClose, onDone }: Given) {
             />
           )}
         </Field>
-        <p className="text-xs text-ink-muted">The webhook secret is replaced under Actions, Replace the secret.</p>
+        <p className="text-xs text-ink-muted">{t('adminIntegrations.toReplaceTheWebhookSecret')}</p>
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Replace
+            {t('adminIntegrations.replace')}
           </Button>
         </div>
       </form>
@@ -78,12 +78,13 @@ export function AppSecretsDialog({ connection, name, onClose, onDone }: Given) {
 }
 
 export function ReleaseDialog({ connection, app, name, onClose, onDone }: Given & { app: ConnectionApp }) {
+  const t = useTranslations();
   const { org } = useSession();
-  const account = app.account?.login ?? 'the account';
+  const account = app.account?.login ?? t('adminIntegrations.theAccount');
   const release = useMutation({
     mutationFn: () => api.releaseIntegrationApp({ org: org.id, connection: connection.id }),
     onSuccess: () => {
-      toast(`${account} is given up.`);
+      toast(t('adminIntegrations.isReleased', { account }));
       onDone();
       onClose();
     },
@@ -92,15 +93,12 @@ export function ReleaseDialog({ connection, app, name, onClose, onDone }: Given 
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Give up ${account}?`}
-      confirmLabel="Give up"
+      title={t('adminIntegrations.release', { account })}
+      confirmLabel={t('adminIntegrations.release2')}
       busy={release.isPending}
       onConfirm={() => release.mutate()}
     >
-      <p>
-        Nothing of {account} is read, answered or published here any more. An owner of {account} can then claim it for another organization. The app stays
-        installed at {name}, and the connection keeps its settings and its log.
-      </p>
+      <p>{t('adminIntegrations.slipwayNoLongerReadsReplies', { account, name })}</p>
       <ErrorNotice error={release.error} />
     </ConfirmDialog>
   );

@@ -2,10 +2,11 @@
 import type { ConnectionApp, IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
 import { Badge, Button, Notice, Section } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { Ago, asAgo } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { AppSecretsDialog, ReleaseDialog } from './app-dialogs.tsx';
@@ -22,6 +23,7 @@ export function AppSection({
   app: ConnectionApp;
   provider: IntegrationProvider | undefined;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [doing, setDoing] = useState<'secrets' | 'release' | null>(null);
@@ -32,23 +34,20 @@ export function AppSection({
   });
   const refresh = useMutation({
     mutationFn: () => api.refreshIntegrationApp(where),
-    onSuccess: () => toast('The provider was asked.'),
+    onSuccess: () => toast(t('adminIntegrations.checkedWithTheProvider')),
     onSettled: () => changed(),
   });
   const changed = () => void queries.invalidateQueries({ queryKey: ['integrations', org.id] });
   const { label, tone, next } = APP_STATES_SHOWN[app.state];
-  const reach = reachOf(app);
+  const reach = reachOf(t, app);
   const name = provider?.name ?? connection.provider;
   const isBound = app.state === 'installed' || app.state === 'suspended';
   const mayWrite = org.permissions.includes('integration:write');
   return (
-    <Section
-      title={`${name} App`}
-      description={`Slipway calls ${name} as this app, with tokens that hold for an hour, for one repository and for what the step needs.`}
-    >
+    <Section title={t('adminIntegrations.app', { name })} description={t('adminIntegrations.slipwayCallsAsThisApp', { name })}>
       <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
-          <dt className="text-ink-muted">App</dt>
+          <dt className="text-ink-muted">{t('adminIntegrations.app2')}</dt>
           <dd className="min-w-0 break-words">
             {app.url === null ? (
               app.slug
@@ -57,16 +56,16 @@ export function AppSection({
                 {app.slug}
               </a>
             )}
-            {app.url === null ? <span className="text-ink-muted"> of this platform</span> : null}
+            {app.url === null ? <span className="text-ink-muted"> {t('adminIntegrations.providedByThisInstallation')}</span> : null}
           </dd>
-          <dt className="text-ink-muted">Installation</dt>
+          <dt className="text-ink-muted">{t('adminIntegrations.installation')}</dt>
           <dd className="flex min-w-0 flex-wrap items-center gap-2 break-words">
-            <Badge tone={tone}>{label}</Badge>
+            <Badge tone={tone}>{t(label)}</Badge>
             {reach}
           </dd>
           {app.checkedAt === null ? null : (
             <>
-              <dt className="text-ink-muted">Checked</dt>
+              <dt className="text-ink-muted">{t('adminIntegrations.checked')}</dt>
               <dd>
                 <Ago at={app.checkedAt} />
               </dd>
@@ -74,18 +73,18 @@ export function AppSection({
           )}
           {app.recoveredAt === null ? null : (
             <>
-              <dt className="text-ink-muted">Missed deliveries</dt>
-              <dd>
-                looked for <Ago at={app.recoveredAt} />
-              </dd>
+              <dt className="text-ink-muted">{t('adminIntegrations.missedDeliveries')}</dt>
+              <dd>{t.rich('adminIntegrations.checked2', { recoveredAt: app.recoveredAt, ago: asAgo })}</dd>
             </>
           )}
         </dl>
-        {next === null ? null : <p className="text-sm">{next}</p>}
+        {next === null ? null : <p className="text-sm">{t(next)}</p>}
         {app.missingPermissions.length === 0 ? null : (
-          <Notice tone="warn" title="Permissions are missing">
-            The installation lacks {app.missingPermissions.join(', ')}. Whoever administers {app.account?.login ?? 'the account'} grants them in the settings of
-            the installation; until then what needs them fails.
+          <Notice tone="warn" title={t('adminIntegrations.permissionsAreMissing')}>
+            {t('adminIntegrations.theInstallationIsMissingAn', {
+              missingPermissions: app.missingPermissions.join(', '),
+              login: app.account?.login ?? t('adminIntegrations.theAccount'),
+            })}
           </Notice>
         )}
         <ErrorNotice error={begin.error ?? refresh.error} />
@@ -93,20 +92,20 @@ export function AppSection({
           <div className="flex flex-wrap gap-2">
             {isBound || app.state === 'approved' ? null : (
               <Button tone="primary" busy={begin.isPending} onClick={() => begin.mutate(false)}>
-                Install
+                {t('adminIntegrations.install')}
               </Button>
             )}
             {isBound ? (
               <Button busy={refresh.isPending} onClick={() => refresh.mutate()}>
-                Check now
+                {t('adminIntegrations.checkNow')}
               </Button>
             ) : (
               <Button tone={app.state === 'approved' ? 'primary' : 'plain'} busy={begin.isPending} onClick={() => begin.mutate(true)}>
-                Confirm the installation
+                {t('adminIntegrations.confirmInstallation')}
               </Button>
             )}
-            {app.url === null ? null : <Button onClick={() => setDoing('secrets')}>Replace secrets</Button>}
-            {isBound ? <Button onClick={() => setDoing('release')}>Give up the account</Button> : null}
+            {app.url === null ? null : <Button onClick={() => setDoing('secrets')}>{t('adminIntegrations.replaceSecrets')}</Button>}
+            {isBound ? <Button onClick={() => setDoing('release')}>{t('adminIntegrations.releaseAccount')}</Button> : null}
           </div>
         ) : null}
       </div>

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { APP_STATES, type ConnectionApp } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { APP_STATES_SHOWN, reachOf } from './app-words.ts';
 
 const app = (change: Partial<ConnectionApp>): ConnectionApp => ({
@@ -15,9 +16,9 @@ describe('the words for an app', () => {
   });
 
   it('say which repositories it reaches', () => {
-    expect(reachOf(app({}))).toBe('2 repositories of acme');
-    expect(reachOf(app({ selection: 'all', repositories: 1 }))).toBe('all 1 repository of acme');
-    expect(reachOf(app({ repositories: null }))).toBe('repositories of acme');
-    expect(reachOf(app({ selection: null }))).toBeNull();
+    expect(reachOf(t, app({}))).toBe('2 repositories of acme');
+    expect(reachOf(t, app({ selection: 'all', repositories: 1 }))).toBe('all 1 repository of acme');
+    expect(reachOf(t, app({ repositories: null }))).toBe('repositories of acme');
+    expect(reachOf(t, app({ selection: null }))).toBeNull();
   });
 });

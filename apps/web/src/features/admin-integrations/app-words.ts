@@ -1,32 +1,37 @@
 import type { AppState, ConnectionApp } from '@slipway/contracts';
+import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 interface Shown {
-  readonly label: string;
+  readonly label: MessageKey;
   readonly tone: 'ok' | 'warn' | 'bad' | 'neutral';
   /** What is to be done; `null`: nothing. */
-  readonly next: string | null;
+  readonly next: MessageKey | null;
 }
 
 export const APP_STATES_SHOWN: Readonly<Record<AppState, Shown>> = {
-  registered: { label: 'Not installed', tone: 'warn', next: 'The app is made. Install it on the account whose repositories it shall work in.' },
+  registered: { label: 'adminIntegrations.notInstalled', tone: 'warn', next: 'adminIntegrations.theAppIsCreatedInstall' },
   requested: {
-    label: 'Waiting for approval',
+    label: 'adminIntegrations.waitingForApproval',
     tone: 'warn',
-    next: 'An owner of the account has been asked to approve the app. Afterwards an owner who is an admin here confirms the installation.',
+    next: 'adminIntegrations.anOwnerOfTheAccount',
   },
   approved: {
-    label: 'Waiting for confirmation',
+    label: 'adminIntegrations.waitingForConfirmation',
     tone: 'warn',
-    next: 'The app is installed. Somebody who administers the account and is an admin here signs in at the provider to confirm it.',
+    next: 'adminIntegrations.theAppIsInstalledAn',
   },
-  installed: { label: 'Installed', tone: 'ok', next: null },
-  suspended: { label: 'Suspended', tone: 'bad', next: 'Whoever administers the account has suspended the installation, and can resume it at the provider.' },
-  removed: { label: 'Uninstalled', tone: 'bad', next: 'The app was uninstalled at the provider. Install it again, or delete the connection.' },
+  installed: { label: 'adminIntegrations.installed', tone: 'ok', next: null },
+  suspended: { label: 'adminIntegrations.suspended', tone: 'bad', next: 'adminIntegrations.anAccountAdministratorSuspendedThe' },
+  removed: { label: 'adminIntegrations.uninstalled', tone: 'bad', next: 'adminIntegrations.theAppWasUninstalledAt' },
 };
 
 /** `2 repositories of acme`; `null`: it is not installed. */
-export function reachOf({ account, repositories, selection }: ConnectionApp): string | null {
+export function reachOf(t: Translate, { account, repositories, selection }: ConnectionApp): string | null {
   if (account === null || selection === null) return null;
-  const count = repositories === null ? 'repositories' : repositories === 1 ? '1 repository' : `${repositories} repositories`;
-  return `${selection === 'all' ? `all ${count}` : count} of ${account.login}`;
+  const { login } = account;
+  if (selection === 'all')
+    return repositories === null
+      ? t('adminIntegrations.allRepositoriesOf', { login })
+      : t('adminIntegrations.allCountedRepositoriesOf', { repositories, login });
+  return repositories === null ? t('adminIntegrations.someRepositoriesOf', { login }) : t('adminIntegrations.countedRepositoriesOf', { repositories, login });
 }

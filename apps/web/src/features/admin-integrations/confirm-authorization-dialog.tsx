@@ -3,9 +3,10 @@ import type { IntegrationConnection, PendingAuthorization } from '@slipway/contr
 import { Button, Dialog } from '@slipway/ui';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { Ahead } from '../../browser/ago.tsx';
+import { asAhead } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
@@ -22,6 +23,7 @@ export function ConfirmAuthorizationDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const where = { org: org.id, connection: connection.id, authorization: id };
   const pending = useQuery({
@@ -32,38 +34,36 @@ export function ConfirmAuthorizationDialog({
   const confirm = useMutation({
     mutationFn: () => api.confirmConnectionAuthorization(where),
     onSuccess: () => {
-      toast(`${connection.name} is connected.`);
+      toast(t('adminIntegrations.isConnected', { name: connection.name }));
       onDone();
     },
   });
   const decline = useMutation({ mutationFn: () => api.declineConnectionAuthorization(where), onSuccess: onClose });
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title="Connect as this account?">
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminIntegrations.connectAsThisAccount')}>
       <div className="flex flex-col gap-4 p-4">
         {pending.error === null ? null : (
           <>
-            <p className="text-sm">This authorization is over, or was begun in another browser. Nothing has changed: connect with OAuth again.</p>
+            <p className="text-sm">{t('adminIntegrations.thisAuthorizationHasExpiredOr')}</p>
             <div className="flex justify-end">
-              <Button onClick={onClose}>Close</Button>
+              <Button onClick={onClose}>{t('common.close')}</Button>
             </div>
           </>
         )}
         {pending.error !== null ? null : (
-          <QueryPanel query={pending} label="The authorization">
+          <QueryPanel query={pending} label={t('adminIntegrations.theAuthorization')}>
             {(found) => (
               <>
                 <Parties found={found} connection={connection} />
                 <Consequences found={found} connection={connection} />
-                <p className="text-xs text-ink-muted">
-                  Ends <Ahead at={found.expiresAt} />
-                </p>
+                <p className="text-xs text-ink-muted">{t.rich('adminIntegrations.expires', { expiresAt: found.expiresAt, ahead: asAhead })}</p>
                 <ErrorNotice error={confirm.error ?? decline.error} />
                 <div className="flex justify-end gap-2">
                   <Button busy={decline.isPending} onClick={() => decline.mutate()}>
-                    Cancel
+                    {t('common.cancel')}
                   </Button>
                   <Button tone="primary" busy={confirm.isPending} onClick={() => confirm.mutate()}>
-                    Connect
+                    {t('adminIntegrations.connect')}
                   </Button>
                 </div>
               </>
@@ -76,16 +76,17 @@ export function ConfirmAuthorizationDialog({
 }
 
 function Parties({ found, connection }: { found: PendingAuthorization; connection: IntegrationConnection }) {
+  const t = useTranslations();
   const { org } = useSession();
   return (
     <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)]">
       <Party
-        label={`At ${connection.host}`}
+        label={t('adminIntegrations.at', { host: connection.host })}
         name={found.name}
-        detail={[found.accountName ?? found.account, `id ${found.ids[0] ?? ''}`].filter(Boolean).join(', ')}
+        detail={[found.accountName ?? found.account, t('adminIntegrations.id2', { ids: found.ids[0] ?? '' })].filter(Boolean).join(', ')}
       />
       <ArrowRight aria-hidden className="size-4 self-center justify-self-center text-ink-muted max-sm:rotate-90" />
-      <Party label="In Slipway" name={connection.name} detail={org.name} />
+      <Party label={t('adminIntegrations.inSlipway')} name={connection.name} detail={org.name} />
     </div>
   );
 }
@@ -101,16 +102,20 @@ function Party({ label, name, detail }: { label: string; name: string; detail: s
 }
 
 function Consequences({ found, connection }: { found: PendingAuthorization; connection: IntegrationConnection }) {
+  const t = useTranslations();
   return (
     <div className="flex flex-col gap-2 text-sm">
-      <p>
-        Slipway then reads and writes at {connection.host} as {found.name}, and what {found.name} does there starts nothing. Use an account of its own, not that
-        of a colleague.
-      </p>
-      {found.mention === null || found.mention === connection.own.mention ? null : <p>Users ask for work by mentioning @{found.mention}.</p>}
-      {found.accountBefore === null ? null : <p className="text-warn">Until now the connection was of {found.accountBefore}: this is another workspace.</p>}
-      {found.missingScopes.length === 0 ? null : <p className="text-warn">Not granted: {found.missingScopes.join(', ')}. What needs it will be refused.</p>}
-      {connection.credential === null ? null : <p>What the connection has now is given up.</p>}
+      <p>{t('adminIntegrations.slipwayThenReadsAndWrites', { host: connection.host, name: found.name })}</p>
+      {found.mention === null || found.mention === connection.own.mention ? null : (
+        <p>{t('adminIntegrations.usersAskForWorkBy', { mention: found.mention })}</p>
+      )}
+      {found.accountBefore === null ? null : (
+        <p className="text-warn">{t('adminIntegrations.thisIsADifferentWorkspace', { accountBefore: found.accountBefore })}</p>
+      )}
+      {found.missingScopes.length === 0 ? null : (
+        <p className="text-warn">{t('adminIntegrations.notGrantedFeaturesThatNeed', { missingScopes: found.missingScopes.join(', ') })}</p>
+      )}
+      {connection.credential === null ? null : <p>{t('adminIntegrations.theConnectionsCurrentCredentialIs')}</p>}
     </div>
   );
 }

@@ -2,8 +2,10 @@
 import { type ConnectionWithSecret, CreateIntegrationConnection, type IntegrationProvider, type IntegrationProviderList } from '@slipway/contracts';
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import type { UseQueryResult } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -18,26 +20,27 @@ import { guideOf, secretOf } from './setup-steps.ts';
 
 /** Connects a provider; then the same dialog shows the address and, once, the secret, with what to do with them. */
 export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQueryResult<IntegrationProviderList>; onClose: () => void; onMade: () => void }) {
+  const t = useTranslations();
   const [chosen, setChosen] = useState<string | null>(null);
   const [made, setMade] = useState<{ readonly provider: IntegrationProvider; readonly result: ConnectionWithSecret } | null>(null);
   return (
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={made === null ? 'Connect a provider' : `Set up ${made.result.connection.name}`}
+      title={made === null ? t('adminIntegrations.connectAProvider') : t('adminIntegrations.setUp', { name: made.result.connection.name })}
       className="w-[min(640px,calc(100vw-32px))]"
     >
       {made !== null ? (
         <MadeConnection provider={made.provider} made={made.result} onClose={onClose} />
       ) : (
         <div className="p-4">
-          <QueryPanel query={providers} label="The providers">
+          <QueryPanel query={providers} label={t('adminIntegrations.theProviders')}>
             {({ data }) => {
               const provider = data.find(({ id }) => id === chosen) ?? data[0];
-              if (provider === undefined) return <p className="text-sm">This installation knows no providers.</p>;
+              if (provider === undefined) return <p className="text-sm">{t('adminIntegrations.thisInstallationSupportsNoProviders')}</p>;
               return (
                 <div className="flex flex-col gap-4">
-                  <Field label="Provider">
+                  <Field label={t('adminIntegrations.provider')}>
                     {(control) => (
                       <Select
                         {...control}
@@ -76,12 +79,15 @@ interface FormProps {
 
 /** By an app, where there is one: it needs no token and no webhook of an admin's. */
 function Ways({ provider, onClose, onMade }: FormProps) {
-  const ways = waysOf(provider);
+  const t = useTranslations();
+  const ways = waysOf(t, provider);
   const [chosen, setChosen] = useState(ways[0]?.value ?? 'manual');
   return (
     <>
       {ways.length > 1 ? (
-        <Field label="Connect by">{(control) => <Select {...control} value={chosen} options={ways} onChange={(value) => setChosen(value)} />}</Field>
+        <Field label={t('adminIntegrations.connectWith')}>
+          {(control) => <Select {...control} value={chosen} options={ways} onChange={(value) => setChosen(value)} />}
+        </Field>
       ) : null}
       {chosen === 'own' ? (
         <RegisterAppForm provider={provider} onClose={onClose} />
@@ -94,17 +100,18 @@ function Ways({ provider, onClose, onMade }: FormProps) {
   );
 }
 
-function waysOf({ name, apps }: IntegrationProvider): { value: string; label: string }[] {
+function waysOf(t: Translate, { name, apps }: IntegrationProvider): { value: string; label: string }[] {
   return [
-    ...(apps.includes('platform') ? [{ value: 'platform', label: `${name} App of this platform` }] : []),
-    ...(apps.includes('own') ? [{ value: 'own', label: `${name} App of your own` }] : []),
-    { value: 'manual', label: 'Webhook and access token' },
+    ...(apps.includes('platform') ? [{ value: 'platform', label: t('adminIntegrations.appOfThisInstallation', { name }) }] : []),
+    ...(apps.includes('own') ? [{ value: 'own', label: t('adminIntegrations.yourOwnApp', { name }) }] : []),
+    { value: 'manual', label: t('adminIntegrations.webhookAndAccessToken') },
   ];
 }
 
 function ConnectForm({ provider, onClose, onMade }: FormProps) {
+  const t = useTranslations();
   const { org } = useSession();
-  const guide = guideOf(provider);
+  const guide = guideOf(t, provider);
   const form = useForm({
     initial: { ...valuesOf(null), name: provider.name, kind: guide.kinds[0]?.kind ?? '', host: '', webhookSecret: '' } as NewConnectionValues,
     schema: CreateIntegrationConnection,
@@ -122,7 +129,7 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
   return (
     <form {...form.props} className="flex flex-col gap-4">
       {guide.kinds.length > 1 ? (
-        <Field label="Kind" error={form.error('kind')}>
+        <Field label={t('common.kind')} error={form.error('kind')}>
           {(control) => (
             <Select
               {...control}
@@ -135,8 +142,12 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
       ) : null}
       {provider.host === null || provider.does.includes('code') ? (
         <Field
-          label="Host"
-          hint={provider.host === null ? `Where your ${provider.name} is.` : `Empty: ${provider.host}. Of an installation of your own: its host.`}
+          label={t('adminIntegrations.host')}
+          hint={
+            provider.host === null
+              ? t('adminIntegrations.theHostOfYour', { name: provider.name })
+              : t('adminIntegrations.leaveEmptyForForA', { host: provider.host })
+          }
           error={form.error('host')}
         >
           {(control) => (
@@ -177,9 +188,9 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
       <ConnectionFields form={form} provider={provider} tokenHint={guide.tokenHint} tokenIsSet={false} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Connect
+          {t('adminIntegrations.connect')}
         </Button>
       </div>
     </form>

@@ -4,6 +4,7 @@ import { Button, ConfirmDialog, Dialog, IconButton, Menu, MenuItem } from '@slip
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -33,24 +34,29 @@ export function ConnectionActions({
   provider: IntegrationProvider;
   onChanged: () => void;
 }) {
+  const t = useTranslations();
   const [doing, setDoing] = useState<'edit' | 'rotate' | 'disable' | 'enable' | 'delete' | null>(null);
   const close = () => setDoing(null);
   const given = { connection, provider, onClose: close, onDone: onChanged };
   const isDisabled = connection.state === 'disabled';
   return (
     <span className="flex items-center gap-1">
-      <Button onClick={() => setDoing('edit')}>Edit</Button>
+      <Button onClick={() => setDoing('edit')}>{t('common.edit')}</Button>
       <Menu
         trigger={
-          <IconButton label={`Actions of ${connection.name}`}>
+          <IconButton label={t('common.actionsOf', { name: connection.name })}>
             <Ellipsis aria-hidden />
           </IconButton>
         }
       >
-        {connection.address === null && connection.signature !== 'socket' ? null : <MenuItem onSelect={() => setDoing('rotate')}>Replace the secret…</MenuItem>}
-        <MenuItem onSelect={() => setDoing(isDisabled ? 'enable' : 'disable')}>{isDisabled ? 'Enable…' : 'Disable…'}</MenuItem>
+        {connection.address === null && connection.signature !== 'socket' ? null : (
+          <MenuItem onSelect={() => setDoing('rotate')}>{t('adminIntegrations.replaceSecret')}</MenuItem>
+        )}
+        <MenuItem onSelect={() => setDoing(isDisabled ? 'enable' : 'disable')}>
+          {isDisabled ? t('adminIntegrations.enable') : t('adminIntegrations.disable')}
+        </MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
-          Delete…
+          {t('common.delete')}
         </MenuItem>
       </Menu>
       {doing === 'edit' ? <EditDialog {...given} /> : null}
@@ -62,6 +68,7 @@ export function ConnectionActions({
 }
 
 function EditDialog({ connection, provider, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: valuesOf(connection),
@@ -69,20 +76,20 @@ function EditDialog({ connection, provider, onClose, onDone }: Given) {
     requestOf: (values) => changeOf(values, connection),
     send: (body) => api.updateIntegrationConnection({ org: org.id, connection: connection.id, body }),
     onDone: (saved) => {
-      toast(`${saved.name} is changed.`);
+      toast(t('adminIntegrations.updated', { name: saved.name }));
       onDone();
       onClose();
     },
   });
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={`Edit ${connection.name}`} className="w-[min(640px,calc(100vw-32px))]">
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('common.edit2', { name: connection.name })} className="w-[min(640px,calc(100vw-32px))]">
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <ConnectionFields form={form} provider={provider} tokenHint={guideOf(provider).tokenHint} tokenIsSet={connection.tokenSetAt !== null} />
+        <ConnectionFields form={form} provider={provider} tokenHint={guideOf(t, provider).tokenHint} tokenIsSet={connection.tokenSetAt !== null} />
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Save
+            {t('common.save')}
           </Button>
         </div>
       </form>
@@ -92,8 +99,9 @@ function EditDialog({ connection, provider, onClose, onDone }: Given) {
 
 /** The secret before works for another day, so that the provider can be changed in between. */
 function RotateDialog({ connection, provider, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
-  const guide = guideOf(provider);
+  const guide = guideOf(t, provider);
   const [made, setMade] = useState<ConnectionWithSecret | null>(null);
   const rotate = useMutation({
     mutationFn: () => api.rotateWebhookSecret({ org: org.id, connection: connection.id, body: {} }),
@@ -103,29 +111,34 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
     },
   });
   const entered = () => {
-    toast(`${connection.name} has a new secret.${connection.signature === 'socket' ? '' : ' The old one is taken for another 24 hours.'}`);
+    toast(
+      t('adminIntegrations.hasANewSecret', {
+        name: connection.name,
+        signature: connection.signature === 'socket' ? '' : t('adminIntegrations.theOldSecretKeepsWorking'),
+      }),
+    );
     onDone();
     onClose();
   };
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={`Replace the secret of ${connection.name}`}>
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminIntegrations.replaceSecretOf', { name: connection.name })}>
       {made !== null ? (
         <div className="flex flex-col gap-4 p-4">
-          <p className="text-sm">Enter it at {provider.name} within 24 hours: until then the old secret is taken too.</p>
-          {connection.address === null ? null : <CopyLine label="Address" text={connection.address} />}
+          <p className="text-sm">{t('adminIntegrations.enterItAtWithin24', { name: provider.name })}</p>
+          {connection.address === null ? null : <CopyLine label={t('common.address')} text={connection.address} />}
           <SecretBox label={guide.secretName} secret={made.webhookSecret ?? ''} />
           <Button tone="primary" className="self-end" onClick={onClose}>
-            Done
+            {t('common.done')}
           </Button>
         </div>
       ) : guide.secret === 'ours' ? (
         <div className="flex flex-col gap-4 p-4">
-          <p className="text-sm">A new secret is made and shown once. The old one is taken for another 24 hours.</p>
+          <p className="text-sm">{t('adminIntegrations.createsANewSecretAnd')}</p>
           <ErrorNotice error={rotate.error} />
           <div className="flex justify-end gap-2">
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{t('common.cancel')}</Button>
             <Button tone="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
-              Make a new secret
+              {t('adminIntegrations.createNewSecret')}
             </Button>
           </div>
         </div>
@@ -133,8 +146,8 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
         <div className="flex flex-col gap-4 p-4">
           <p className="text-sm">
             {connection.signature === 'socket'
-              ? `${provider.name} makes the token. Slipway opens its socket with the new one at once.`
-              : `${provider.name} makes the secret. The one that is set now is taken for another 24 hours.`}
+              ? t('adminIntegrations.createTheTokenAtSlipway', { name: provider.name })
+              : t('adminIntegrations.createTheSecretAtThe', { name: provider.name })}
           </p>
           <EnterSecret
             connectionId={connection.id}
@@ -149,11 +162,12 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
 }
 
 function TurnDialog({ connection, disable, onClose, onDone }: Given & { disable: boolean }) {
+  const t = useTranslations();
   const { org } = useSession();
   const turn = useMutation({
     mutationFn: () => api.updateIntegrationConnection({ org: org.id, connection: connection.id, body: { disabled: disable } }),
     onSuccess: () => {
-      toast(disable ? `${connection.name} is disabled.` : `${connection.name} is enabled.`);
+      toast(disable ? t('adminIntegrations.disabled2', { name: connection.name }) : t('adminIntegrations.enabled', { name: connection.name }));
       onDone();
       onClose();
     },
@@ -162,28 +176,25 @@ function TurnDialog({ connection, disable, onClose, onDone }: Given & { disable:
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`${disable ? 'Disable' : 'Enable'} ${connection.name}?`}
-      confirmLabel={disable ? 'Disable' : 'Enable'}
+      title={`${disable ? t('adminIntegrations.disable2') : t('adminIntegrations.enable2')} ${connection.name}?`}
+      confirmLabel={disable ? t('adminIntegrations.disable2') : t('adminIntegrations.enable2')}
       busy={turn.isPending}
       onConfirm={() => turn.mutate()}
     >
-      <p>
-        {disable
-          ? 'Deliveries are still taken and listed, and start nothing. Conversations that are under way go on.'
-          : 'Deliveries from now on are acted on. Those that came in between can be redelivered one by one.'}
-      </p>
+      <p>{disable ? t('adminIntegrations.deliveriesAreStillReceivedAnd') : t('adminIntegrations.newDeliveriesAreHandledAgain')}</p>
       <ErrorNotice error={turn.error} />
     </ConfirmDialog>
   );
 }
 
 function DeleteDialog({ connection, provider, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();
   const remove = useMutation({
     mutationFn: () => api.deleteIntegrationConnection({ org: org.id, connection: connection.id }),
     onSuccess: () => {
-      toast(`${connection.name} is deleted.`);
+      toast(t('common.isDeleted', { name: connection.name }));
       router.replace(`/${org.slug}/admin/integrations`);
       onDone();
     },
@@ -192,16 +203,13 @@ function DeleteDialog({ connection, provider, onClose, onDone }: Given) {
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Delete ${connection.name}?`}
-      confirmLabel="Delete"
+      title={t('common.delete3', { name: connection.name })}
+      confirmLabel={t('common.delete2')}
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
     >
-      <p>
-        Its address is unknown from then on: {provider.name} is refused until the webhook there is removed. Its secrets, its access token and its log of
-        deliveries are deleted.
-      </p>
-      <p>Conversations that it started stay. New comments in their threads no longer reach them.</p>
+      <p>{t('adminIntegrations.itsAddressStopsWorkingGets', { name: provider.name })}</p>
+      <p>{t('adminIntegrations.conversationsItStartedAreKept')}</p>
       <ErrorNotice error={remove.error} />
     </ConfirmDialog>
   );

@@ -3,9 +3,10 @@ import type { IntegrationConnection, IntegrationProvider } from '@slipway/contra
 import { Badge, Notice } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { api } from '../../api/client.ts';
-import { Ago, Ahead } from '../../browser/ago.tsx';
+import { Ago, asAgo, asAhead } from '../../browser/ago.tsx';
 import { CopyLine } from '../form/secret-box.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -26,6 +27,7 @@ import { useProviders } from './use-providers.ts';
 const REFRESH_MS = 15_000;
 
 export function ConnectionPage({ id }: { id: string }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const providers = useProviders();
@@ -41,12 +43,12 @@ export function ConnectionPage({ id }: { id: string }) {
   };
   return (
     <Page
-      title={connection.data?.name ?? 'Integration'}
+      title={connection.data?.name ?? t('adminIntegrations.integration')}
       description={
         <>
-          {connection.data === undefined ? null : `${provider?.name ?? connection.data.provider} at ${connection.data.host}. `}
+          {connection.data === undefined ? null : t('adminIntegrations.at2', { name: provider?.name ?? connection.data.provider, host: connection.data.host })}
           <Link href={`/${org.slug}/admin/integrations`} className="text-accent underline underline-offset-2">
-            All integrations
+            {t('adminIntegrations.allIntegrations')}
           </Link>
         </>
       }
@@ -56,7 +58,7 @@ export function ConnectionPage({ id }: { id: string }) {
         ) : null
       }
     >
-      <QueryPanel query={connection} label="The connection">
+      <QueryPanel query={connection} label={t('adminIntegrations.theConnection')}>
         {(data) => (
           <div className="flex flex-col gap-8">
             {data.app === null || data.state === 'disabled' ? <StateNotice connection={data} /> : null}
@@ -85,66 +87,74 @@ function isSignedByKind({ kind, signature }: IntegrationConnection, { connection
 
 /** What is to be done, where something is. */
 function StateNotice({ connection: { state, stateReason, authorizes } }: { connection: IntegrationConnection }) {
+  const t = useTranslations();
   if (state === 'needs-attention')
     return (
-      <Notice tone="bad" title="The connection needs attention">
-        {stateReason ?? 'Its access token is not taken any more.'} Until then nothing that names a repository is started.{' '}
-        {authorizes ? 'Connect with OAuth again, or enter another token under Edit.' : 'Enter another token under Edit.'}
+      <Notice tone="bad" title={t('adminIntegrations.theConnectionNeedsAttention')}>
+        {stateReason ?? t('adminIntegrations.theAccessTokenIsNo')}{' '}
+        {t('adminIntegrations.untilThisIsFixedRequests', {
+          authorizes: authorizes ? t('adminIntegrations.connectWithOauthAgainOr') : t('adminIntegrations.enterAnotherTokenUnderEdit'),
+        })}
       </Notice>
     );
   if (state === 'disabled')
     return (
-      <Notice tone="warn" title="The connection is disabled">
-        What is delivered is kept and not acted on. After it is enabled, deliveries of that time can be redelivered one by one.
+      <Notice tone="warn" title={t('adminIntegrations.theConnectionIsDisabled')}>
+        {t('adminIntegrations.deliveriesAreStoredButNot')}
       </Notice>
     );
   if (state === 'unverified')
     return (
-      <Notice tone="warn" title="Waiting for the first delivery">
-        Nothing that its secret signed was delivered yet. Follow the steps below.
+      <Notice tone="warn" title={t('adminIntegrations.waitingForTheFirstDelivery')}>
+        {t('adminIntegrations.noDeliverySignedWithThis')}
       </Notice>
     );
   return null;
 }
 
 function Facts({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider | undefined }) {
+  const t = useTranslations();
   const { settings, own } = connection;
   const { label, tone } = CONNECTION_STATES_SHOWN[connection.state];
-  const setup = provider === undefined || connection.app !== null ? undefined : setupOf(guideOf(provider), connection.kind);
+  const setup = provider === undefined || connection.app !== null ? undefined : setupOf(guideOf(t, provider), connection.kind);
   return (
     <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm md:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]">
-        <Fact name="State">
-          <Badge tone={tone}>{label}</Badge>
+        <Fact name={t('common.state')}>
+          <Badge tone={tone}>{t(label)}</Badge>
         </Fact>
-        <Fact name="Last delivery">{connection.lastDeliveryAt === null ? 'never' : <Ago at={connection.lastDeliveryAt} />}</Fact>
-        <Fact name="Verified">{connection.verifiedAt === null ? 'not yet' : <Ago at={connection.verifiedAt} />}</Fact>
-        <Fact name="Labels">{settings.labels.join(', ') || 'none'}</Fact>
-        <Fact name="Mention">@{own.mention}</Fact>
-        <Fact name="Default repository">{settings.defaultRepository ?? 'none'}</Fact>
-        <Fact name="Connected">
-          <Ago at={connection.createdAt} /> by {connection.createdBy.label}
+        <Fact name={t('adminIntegrations.lastDelivery')}>
+          {connection.lastDeliveryAt === null ? t('common.never') : <Ago at={connection.lastDeliveryAt} />}
+        </Fact>
+        <Fact name={t('adminIntegrations.verified')}>
+          {connection.verifiedAt === null ? t('adminIntegrations.notYet') : <Ago at={connection.verifiedAt} />}
+        </Fact>
+        <Fact name={t('adminIntegrations.labels')}>{settings.labels.join(', ') || t('common.none2')}</Fact>
+        <Fact name={t('adminIntegrations.mention')}>@{own.mention}</Fact>
+        <Fact name={t('adminIntegrations.defaultRepository')}>{settings.defaultRepository ?? t('common.none2')}</Fact>
+        <Fact name={t('adminIntegrations.connected')}>
+          {t.rich('adminIntegrations.by', { createdAt: connection.createdAt, ago: asAgo, label: connection.createdBy.label })}
         </Fact>
         {connection.oldSecretUntil === null ? null : (
-          <Fact name="Old secret">
-            ends <Ahead at={connection.oldSecretUntil} />
+          <Fact name={t('adminIntegrations.oldSecret')}>
+            {t.rich('adminIntegrations.expires2', { oldSecretUntil: connection.oldSecretUntil, ahead: asAhead })}
           </Fact>
         )}
       </dl>
       {connection.address === null && connection.signature !== 'socket' ? (
-        <p className="text-sm text-ink-muted">Deliveries come through the app of this installation, which an operator has set up.</p>
+        <p className="text-sm text-ink-muted">{t('adminIntegrations.deliveriesArriveThroughThisInstallations')}</p>
       ) : (
         <>
           {connection.address === null ? (
-            <p className="text-sm text-ink-muted">Deliveries come over a socket that Slipway opens. There is no address to enter.</p>
+            <p className="text-sm text-ink-muted">{t('adminIntegrations.deliveriesArriveOverASocket')}</p>
           ) : (
-            <CopyLine label="Address" text={connection.address} />
+            <CopyLine label={t('common.address')} text={connection.address} />
           )}
           {setup === undefined ? null : (
             <details open={connection.state === 'unverified' || undefined}>
-              <summary className="cursor-pointer py-1 text-sm text-ink-muted">Steps at {provider?.name}</summary>
+              <summary className="cursor-pointer py-1 text-sm text-ink-muted">{t('adminIntegrations.stepsAt', { name: provider?.name ?? '' })}</summary>
               <div className="pt-1">
-                <Steps label={`Steps at ${provider?.name}`} setup={setup} />
+                <Steps label={t('adminIntegrations.stepsAt', { name: provider?.name ?? '' })} setup={setup} />
               </div>
             </details>
           )}

@@ -2,12 +2,13 @@
 import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
 import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOfCode } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
-import { Ago, Ahead } from '../../browser/ago.tsx';
+import { Ago, Ahead, asAhead } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { ConfirmAuthorizationDialog } from './confirm-authorization-dialog.tsx';
@@ -25,6 +26,7 @@ export function CredentialSection({
   provider: IntegrationProvider;
   onChanged: () => void;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [confirming, setConfirming] = useAddressValue('authorization');
   const [problem, setProblem] = useAddressValue('problem');
@@ -40,8 +42,11 @@ export function CredentialSection({
   const { credential, authorizes, oauthClientSetAt } = connection;
   return (
     <Section
-      title="Credential"
-      description={`What Slipway calls ${connection.host} with.${authorizes ? ' By OAuth it acts as the account that consents there, and is renewed by itself.' : ''}`}
+      title={t('adminIntegrations.credential')}
+      description={t('adminIntegrations.whatSlipwayUsesToCall', {
+        host: connection.host,
+        authorizes: authorizes ? t('adminIntegrations.withOauthSlipwayActsAs') : '',
+      })}
     >
       {problem === null ? null : <Problem code={problem} onDismiss={() => setProblem(null)} />}
       <ErrorNotice error={begin.error} />
@@ -49,29 +54,33 @@ export function CredentialSection({
         <div className="min-w-0 text-sm">
           <p>
             {credential === null ? (
-              'There is none.'
+              t('adminIntegrations.noCredential')
             ) : (
               <>
-                {kindOf(credential)}
+                {kindOf(t, credential)}
                 <span className="text-ink-muted">
-                  , {credential.kind === 'token' ? 'entered' : credential.renews ? 'renewed last' : 'since'} <Ago at={credential.setAt} />
+                  ,{' '}
+                  {credential.kind === 'token'
+                    ? t('adminIntegrations.entered')
+                    : credential.renews
+                      ? t('adminIntegrations.renewedLast')
+                      : t('adminIntegrations.since')}{' '}
+                  <Ago at={credential.setAt} />
                   {credential.expiresAt === null ? null : (
                     <>
-                      , {credential.renews ? 'holds until' : 'ends'} <Ahead at={credential.expiresAt} />
+                      , {credential.renews ? t('adminIntegrations.validUntil') : t('adminIntegrations.expires3')} <Ahead at={credential.expiresAt} />
                     </>
                   )}
                 </span>
               </>
             )}
           </p>
-          {healthOf(credential, provider, Date.now()).map(({ tone, text }) => (
+          {healthOf(t, credential, provider, Date.now()).map(({ tone, text }) => (
             <p key={text} className={`${TONES[tone]} break-words`} suppressHydrationWarning>
               {text}
             </p>
           ))}
-          {authorizes && oauthClientSetAt === null ? (
-            <p className="text-ink-muted">To connect with OAuth, enter an OAuth client below first. Or enter an access token under Edit.</p>
-          ) : null}
+          {authorizes && oauthClientSetAt === null ? <p className="text-ink-muted">{t('adminIntegrations.toConnectWithOauthAdd')}</p> : null}
           {connection.appHook === null ? null : <HookLine connection={connection} />}
         </div>
         {mayChange ? (
@@ -83,12 +92,12 @@ export function CredentialSection({
                 busy={begin.isPending || begin.isSuccess}
                 onClick={() => begin.mutate()}
               >
-                {credential?.kind === 'oauth-tokens' ? 'Connect again' : 'Connect with OAuth'}
+                {credential?.kind === 'oauth-tokens' ? t('adminIntegrations.connectAgain') : t('adminIntegrations.connectWithOauth')}
               </Button>
             ) : null}
             {credential === null ? null : (
               <Button tone="danger" onClick={() => setDisconnecting(true)}>
-                Disconnect
+                {t('adminIntegrations.disconnect')}
               </Button>
             )}
           </span>
@@ -111,36 +120,35 @@ export function CredentialSection({
 }
 
 function HookLine({ connection: { appHook } }: { connection: IntegrationConnection }) {
+  const t = useTranslations();
   if (appHook === null) return null;
   return (
     <p className={appHook.problem === null ? 'text-ink-muted' : 'break-words text-warn'}>
-      {appHook.expiresAt === null ? (
-        'The webhook of the app is missing.'
-      ) : (
-        <>
-          The webhook of the app holds until <Ahead at={appHook.expiresAt} /> and is renewed by itself.
-        </>
-      )}{' '}
+      {appHook.expiresAt === null
+        ? t('adminIntegrations.theAppsWebhookIsMissing')
+        : t.rich('adminIntegrations.theAppsWebhookIsValid', { expiresAt: appHook.expiresAt, ahead: asAhead })}{' '}
       {appHook.problem}
     </p>
   );
 }
 
 function Problem({ code, onDismiss }: { code: string; onDismiss: () => void }) {
+  const t = useTranslations();
   const { title, nextStep } = failureOfCode(code);
   return (
-    <Notice tone="bad" title={title} action={<Button onClick={onDismiss}>Dismiss</Button>}>
-      The connection is as it was. {nextStep}
+    <Notice tone="bad" title={title} action={<Button onClick={onDismiss}>{t('adminIntegrations.dismiss')}</Button>}>
+      {t('adminIntegrations.theConnectionIsUnchanged', { nextStep })}
     </Notice>
   );
 }
 
 function DisconnectDialog({ connection, onClose, onDone }: { connection: IntegrationConnection; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const disconnect = useMutation({
     mutationFn: () => api.deleteConnectionCredential({ org: org.id, connection: connection.id }),
     onSuccess: () => {
-      toast(`${connection.name} is disconnected.`);
+      toast(t('adminIntegrations.disconnected', { name: connection.name }));
       onDone();
       onClose();
     },
@@ -149,14 +157,15 @@ function DisconnectDialog({ connection, onClose, onDone }: { connection: Integra
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Disconnect ${connection.name}?`}
-      confirmLabel="Disconnect"
+      title={t('adminIntegrations.disconnect2', { name: connection.name })}
+      confirmLabel={t('adminIntegrations.disconnect')}
       busy={disconnect.isPending}
       onConfirm={() => disconnect.mutate()}
     >
       <p>
-        Slipway forgets the credential{connection.credential?.kind === 'oauth-tokens' ? ` and gives it back to ${connection.host}` : ''}. What is delivered is
-        still listed, but nothing is started or answered there.
+        {t('adminIntegrations.slipwayDeletesTheCredentialDeliveries', {
+          host: connection.credential?.kind === 'oauth-tokens' ? t('adminIntegrations.andRevokesItAt', { host: connection.host }) : '',
+        })}
       </p>
       <ErrorNotice error={disconnect.error} />
     </ConfirmDialog>

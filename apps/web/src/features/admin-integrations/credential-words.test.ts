@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import type { ConnectionCredential } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { healthOf } from './credential-words.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
@@ -9,7 +10,7 @@ const credential = (more: Partial<ConnectionCredential>): ConnectionCredential =
   ...{ kind: 'token', setAt: '2026-11-01T00:00:00.000Z', expiresAt: null, renews: false, scopes: null, missingScopes: [], problem: null },
   ...more,
 });
-const words = (more: Partial<ConnectionCredential>): string[] => healthOf(credential(more), GITLAB, NOW).map(({ text }) => text);
+const words = (more: Partial<ConnectionCredential>): string[] => healthOf(t, credential(more), GITLAB, NOW).map(({ text }) => text);
 
 describe('the health of a credential', () => {
   it('says nothing of one that works', () => {
@@ -20,9 +21,9 @@ describe('the health of a credential', () => {
   });
 
   it('counts the days of a token that nobody renews, and says when it has ended', () => {
-    expect(words({ expiresAt: '2026-12-01T10:00:00.000Z' })).toEqual(['It ends in 6 days.']);
-    expect(words({ expiresAt: '2026-11-25T20:00:00.000Z' })).toEqual(['It ends within a day.']);
-    expect(words({ expiresAt: '2026-11-20T00:00:00.000Z' })).toEqual(['It ended on 2026-11-20.']);
+    expect(words({ expiresAt: '2026-12-01T10:00:00.000Z' })).toEqual(['It expires in 6 days.']);
+    expect(words({ expiresAt: '2026-11-25T20:00:00.000Z' })).toEqual(['It expires within a day.']);
+    expect(words({ expiresAt: '2026-11-20T00:00:00.000Z' })).toEqual(['It expired on 2026-11-20.']);
   });
 
   it('names the scopes that are missing, and why a renewal failed', () => {
@@ -33,6 +34,6 @@ describe('the health of a credential', () => {
   });
 
   it('says what does not happen without one', () => {
-    expect(healthOf(null, { name: 'Slack', does: ['chat'] }, NOW)).toEqual([{ tone: 'warn', text: 'Nothing is answered there.' }]);
+    expect(healthOf(t, null, { name: 'Slack', does: ['chat'] }, NOW)).toEqual([{ tone: 'warn', text: 'Slipway cannot reply there.' }]);
   });
 });

@@ -3,9 +3,11 @@ import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQue
 import { Badge, Button, EmptyState, Section, Select, Table } from '@slipway/ui';
 import { RefreshCw } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
+import { type Option, translated } from '../../messages/translate.ts';
 import { ListPanel } from '../list/list-panel.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
@@ -14,12 +16,16 @@ import { DecisionWords } from './decision-words.tsx';
 import { DeliveryDialog } from './delivery-dialog.tsx';
 
 const ANY = 'any';
-const STATES = [{ value: ANY, label: 'Any decision' }, ...Object.entries(DELIVERY_STATES_SHOWN).map(([value, { label }]) => ({ value, label }))];
+const STATES: readonly Option[] = [
+  { value: ANY, label: 'adminIntegrations.anyDecision' },
+  ...Object.entries(DELIVERY_STATES_SHOWN).map(([value, { label }]) => ({ value, label })),
+];
 /** How often the log is read again while it is looked at. Milliseconds. */
 const REFRESH_MS = 5_000;
 
 /** What the provider delivered, and what came of it. */
 export function Deliveries({ connection }: { connection: IntegrationConnection }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [filter, setFilter] = useAddressValue('state');
   const [opened, setOpened] = useAddressValue('delivery');
@@ -33,29 +39,28 @@ export function Deliveries({ connection }: { connection: IntegrationConnection }
   const mayRead = org.permissions.includes('integration:write');
   return (
     <Section
-      title="Deliveries"
-      description="What came in the last 14 days, the newest first, and why it did or did not start something."
+      title={t('adminIntegrations.deliveries')}
+      description={t('adminIntegrations.deliveriesOfTheLast14')}
       action={
         <Button onClick={deliveries.retry}>
-          <RefreshCw aria-hidden /> Refresh
+          <RefreshCw aria-hidden /> {t('adminIntegrations.refresh')}
         </Button>
       }
     >
       <Select
-        aria-label="Decision"
+        aria-label={t('adminIntegrations.decision')}
         className="w-44"
-        options={STATES}
+        options={translated(t, STATES)}
         value={state ?? ANY}
         onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
       />
       <ListPanel
         list={deliveries}
-        noun="deliveries"
+        noun={t('adminIntegrations.deliveries2')}
         filtered={state === undefined ? null : () => setFilter(null)}
         empty={
-          <EmptyState title="Nothing was delivered yet" className="rounded-lg border border-line">
-            What the provider sends to the address above appears here within seconds. What a wrong secret signed is refused and not listed: compare address and
-            secret at the provider when nothing comes.
+          <EmptyState title={t('adminIntegrations.noDeliveriesYet')} className="rounded-lg border border-line">
+            {t('adminIntegrations.deliveriesToTheAddressAbove')}
           </EmptyState>
         }
       >
@@ -77,18 +82,23 @@ function DeliveryTable({
   current: string | null;
   onOpen: ((id: string) => void) | null;
 }) {
+  const t = useTranslations();
   return (
     <Table
-      label="Deliveries"
+      label={t('adminIntegrations.deliveries')}
       rows={rows}
       rowKey={(delivery) => delivery.id}
       current={current}
       columns={[
-        { label: 'Event', phone: 'title', cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code> },
-        { label: 'Received', className: 'md:whitespace-nowrap', cell: (delivery) => <Received delivery={delivery} /> },
-        { label: 'Decision', className: 'md:min-w-72', cell: (delivery) => <DecisionWords delivery={delivery} className="max-md:justify-end" /> },
+        { label: t('adminIntegrations.event'), phone: 'title', cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code> },
+        { label: t('adminIntegrations.received'), className: 'md:whitespace-nowrap', cell: (delivery) => <Received delivery={delivery} /> },
         {
-          label: 'Conversation',
+          label: t('adminIntegrations.decision'),
+          className: 'md:min-w-72',
+          cell: (delivery) => <DecisionWords delivery={delivery} className="max-md:justify-end" />,
+        },
+        {
+          label: t('common.conversation'),
           cell: (delivery) =>
             delivery.conversationId === null ? (
               <span className="text-ink-muted">—</span>
@@ -96,21 +106,21 @@ function DeliveryTable({
               <Link
                 href={`/${orgSlug}/conversations/${delivery.conversationId}`}
                 className="py-0.5 text-accent underline underline-offset-2 touch:py-3"
-                aria-label={`Conversation of ${delivery.event}`}
+                aria-label={t('adminIntegrations.conversationOf', { event: delivery.event })}
               >
-                Open
+                {t('common.open')}
               </Link>
             ),
         },
         {
-          label: 'Details',
+          label: t('common.details'),
           unnamed: true,
           align: 'end',
           phone: 'actions',
           cell: (delivery) =>
             onOpen === null ? null : (
-              <Button size="small" aria-label={`Details of ${delivery.event}`} onClick={() => onOpen(delivery.id)}>
-                Details
+              <Button size="small" aria-label={t('adminIntegrations.detailsOf', { event: delivery.event })} onClick={() => onOpen(delivery.id)}>
+                {t('common.details')}
               </Button>
             ),
         },
@@ -121,10 +131,11 @@ function DeliveryTable({
 
 /** One that had not come by itself says so. */
 function Received({ delivery: { receivedAt, recoveredAt } }: { delivery: IntegrationDelivery }) {
+  const t = useTranslations();
   return (
     <span className="flex flex-wrap items-center gap-2">
       <Ago at={receivedAt} />
-      {recoveredAt === null ? null : <Badge tone="accent">Recovered</Badge>}
+      {recoveredAt === null ? null : <Badge tone="accent">{t('adminIntegrations.recovered')}</Badge>}
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { type DeliveryDryRun, type IntegrationDeliveryContent, MAX_SHOWN_BODY } 
 import { Button, Dialog, ScrollBox } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -20,6 +21,7 @@ const DECIDED_SOON_MS = 2_000;
 
 /** One delivery whole: what was sent, what was decided, what it would come to now. */
 export function DeliveryDialog({ connectionId, id, onClose }: { connectionId: string; id: string; onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const delivery = useQuery({
     queryKey: ['deliveries', org.id, connectionId, 'one', id],
@@ -32,11 +34,11 @@ export function DeliveryDialog({ connectionId, id, onClose }: { connectionId: st
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={delivery.data === undefined ? 'Delivery' : delivery.data.event}
+      title={delivery.data === undefined ? t('adminIntegrations.delivery') : delivery.data.event}
       className="w-[min(760px,calc(100vw-32px))]"
     >
       <div className="p-4">
-        <QueryPanel query={delivery} label="The delivery">
+        <QueryPanel query={delivery} label={t('adminIntegrations.theDelivery')}>
           {(data) => <Content delivery={data} />}
         </QueryPanel>
       </div>
@@ -45,6 +47,7 @@ export function DeliveryDialog({ connectionId, id, onClose }: { connectionId: st
 }
 
 function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const where = { org: org.id, connection: delivery.connectionId, delivery: delivery.id };
@@ -52,7 +55,7 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
   const redeliver = useMutation({
     mutationFn: () => api.redeliverIntegrationDelivery(where),
     onSuccess: ({ state }) => {
-      toast(state === 'done' ? 'It was acted on already: nothing is repeated.' : 'It is decided once more.');
+      toast(state === 'done' ? t('adminIntegrations.alreadyHandledNothingWasRepeated') : t('adminIntegrations.theDeliveryIsHandledAgain'));
       void queries.invalidateQueries({ queryKey: ['deliveries', org.id, delivery.connectionId] });
     },
   });
@@ -60,40 +63,40 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
     <div className="flex flex-col gap-4">
       <DecisionWords delivery={delivery} />
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-        <Line name="Received">{exactTime(delivery.receivedAt)}</Line>
-        <Line name="Decided">{delivery.decidedAt === null ? 'not yet' : exactTime(delivery.decidedAt)}</Line>
-        <Line name="Delivery id">
+        <Line name={t('adminIntegrations.received')}>{exactTime(delivery.receivedAt)}</Line>
+        <Line name={t('adminIntegrations.decided')}>{delivery.decidedAt === null ? t('adminIntegrations.notYet') : exactTime(delivery.decidedAt)}</Line>
+        <Line name={t('adminIntegrations.deliveryId')}>
           <code className="font-mono text-xs break-all">{delivery.deliveryId}</code>
         </Line>
-        <Line name="Deed">{delivery.semanticKey === null ? 'none' : <code className="font-mono text-xs break-all">{delivery.semanticKey}</code>}</Line>
-        <Line name="Size">{bytes(delivery.bytes)}</Line>
-        <Line name="Looked at">{delivery.attempts === 1 ? 'once' : `${number(delivery.attempts)} times`}</Line>
+        <Line name={t('adminIntegrations.action')}>
+          {delivery.semanticKey === null ? t('common.none2') : <code className="font-mono text-xs break-all">{delivery.semanticKey}</code>}
+        </Line>
+        <Line name={t('adminIntegrations.size')}>{bytes(delivery.bytes)}</Line>
+        <Line name={t('adminIntegrations.processed')}>{t('adminIntegrations.times', { attempts: delivery.attempts })}</Line>
         {delivery.conversationId === null ? null : (
-          <Line name="Conversation">
+          <Line name={t('common.conversation')}>
             <ConversationLink id={delivery.conversationId} />
           </Line>
         )}
       </dl>
       <div className="flex flex-wrap gap-2">
         <Button busy={dryRun.isPending} onClick={() => dryRun.mutate()}>
-          Dry run
+          {t('adminIntegrations.dryRun')}
         </Button>
         <Button busy={redeliver.isPending} onClick={() => redeliver.mutate()}>
-          Redeliver
+          {t('adminIntegrations.redeliver')}
         </Button>
       </div>
-      <p className="text-xs text-ink-muted">
-        A dry run shows what it would come to now and writes nothing. Redeliver decides once more by what holds now; what was acted on is not repeated.
-      </p>
+      <p className="text-xs text-ink-muted">{t('adminIntegrations.aDryRunShowsThe')}</p>
       <ErrorNotice error={redeliver.error} />
       <ErrorNotice error={dryRun.error} />
       <div aria-live="polite">{dryRun.data === undefined ? null : <DryRun result={dryRun.data} />}</div>
-      <Text label="Headers" text={headerLines(delivery)} />
+      <Text label={t('adminIntegrations.headers')} text={headerLines(delivery)} />
       <Text
-        label="Body"
+        label={t('adminIntegrations.body')}
         text={readableBody(delivery.body)}
         copied={delivery.body}
-        note={delivery.bodyCut ? `Only its first ${number(MAX_SHOWN_BODY)} characters are shown.` : null}
+        note={delivery.bodyCut ? t('adminIntegrations.onlyTheFirstCharactersAre', { max: number(MAX_SHOWN_BODY) }) : null}
       />
     </div>
   );
@@ -101,13 +104,14 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
 
 /** What a delivery would come to now. */
 function DryRun({ result }: { result: DeliveryDryRun }) {
+  const t = useTranslations();
   const { decision, reading, user, conversationId } = result;
   return (
-    <section aria-label="Dry run" className="flex flex-col gap-2 rounded-lg border border-line-strong bg-raised p-3">
-      <h3 className="text-sm font-semibold">What it would come to now</h3>
+    <section aria-label={t('adminIntegrations.dryRun')} className="flex flex-col gap-2 rounded-lg border border-line-strong bg-raised p-3">
+      <h3 className="text-sm font-semibold">{t('adminIntegrations.outcomeNow')}</h3>
       <DecisionWords delivery={{ state: decision.state, reason: decision }} />
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
-        {linesOfReading(reading).map(({ name, text, href }) => (
+        {linesOfReading(t, reading).map(({ name, text, href }) => (
           <Line key={name} name={name}>
             {href === undefined ? (
               <span className="line-clamp-6 whitespace-pre-wrap">{visibleText(text)}</span>
@@ -118,12 +122,12 @@ function DryRun({ result }: { result: DeliveryDryRun }) {
             )}
           </Line>
         ))}
-        <Line name="User here">{user === null ? 'nobody: the account is not linked' : user.label}</Line>
-        <Line name="Conversation">{conversationId === null ? 'none of this thread yet' : <ConversationLink id={conversationId} />}</Line>
+        <Line name={t('adminIntegrations.user')}>{user === null ? t('adminIntegrations.noneTheAccountIsNot') : user.label}</Line>
+        <Line name={t('common.conversation')}>
+          {conversationId === null ? t('adminIntegrations.noneForThisThreadYet') : <ConversationLink id={conversationId} />}
+        </Line>
       </dl>
-      {decision.code === 'permission-unknown' ? (
-        <p className="text-xs text-ink-muted">A dry run does not ask the provider, so rights there count as unknown. Redeliver asks.</p>
-      ) : null}
+      {decision.code === 'permission-unknown' ? <p className="text-xs text-ink-muted">{t('adminIntegrations.aDryRunDoesNot')}</p> : null}
     </section>
   );
 }
@@ -148,11 +152,12 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
 
 /** What came from outside: always text, never a page. */
 function Text({ label, text, copied = text, note = null }: { label: string; text: string; copied?: string; note?: string | null }) {
+  const t = useTranslations();
   return (
     <section aria-label={label} className="flex flex-col gap-1">
       <div className="flex items-center justify-between">
         <h3 className="text-xs font-medium text-ink-muted">{label}</h3>
-        <CopyButton label={`Copy: ${label}`} text={() => copied} />
+        <CopyButton label={t('adminIntegrations.copy', { label })} text={() => copied} />
       </div>
       <ScrollBox label={label} className="max-h-72 overflow-auto rounded-md border border-line bg-raised p-3">
         <pre className="font-mono text-xs break-all whitespace-pre-wrap">{visibleText(text)}</pre>

@@ -2,10 +2,11 @@
 import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook, type IntegrationHookList } from '@slipway/contracts';
 import { Badge, Button, ConfirmDialog, Field, Input, Notice, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { asAgo } from '../../browser/ago.tsx';
 import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -19,6 +20,7 @@ const REFRESH_MS = 60_000;
 
 /** Repositories whose webhook Slipway makes by itself, with the access token of the connection, and what became of each. */
 export function HooksSection({ connection, isSignedByKind }: { connection: IntegrationConnection; isSignedByKind: boolean }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [removing, setRemoving] = useState<IntegrationHook | null>(null);
@@ -37,35 +39,32 @@ export function HooksSection({ connection, isSignedByKind }: { connection: Integ
   };
   const install = useMutation({
     mutationFn: (repository: string) => api.installIntegrationHook({ ...where, body: { repository } }),
-    onSuccess: ({ repository }) => done(`The webhook of ${repository} is repaired.`),
+    onSuccess: ({ repository }) => done(t('adminIntegrations.webhookOfRepaired', { repository })),
   });
-  const repair = useMutation({ mutationFn: () => api.repairIntegrationHooks(where), onSuccess: () => done('The webhooks are being made again.') });
+  const repair = useMutation({ mutationFn: () => api.repairIntegrationHooks(where), onSuccess: () => done(t('adminIntegrations.recreatingTheWebhooks')) });
   const remove = useMutation({
     mutationFn: ({ id }: IntegrationHook) => api.removeIntegrationHook({ ...where, hook: id }),
-    onSuccess: () => done('The webhook is removed.'),
+    onSuccess: () => done(t('adminIntegrations.webhookRemoved')),
   });
   return (
-    <Section
-      title="Webhooks"
-      description={`Slipway makes webhooks at ${connection.host}, with address, events and secret, and looks at each once a day. The access token must belong to somebody who administers the repository.`}
-    >
-      <QueryPanel query={hooks} label="The webhooks">
+    <Section title={t('adminIntegrations.webhooks')} description={t('adminIntegrations.slipwayCreatesWebhooksAtWith', { host: connection.host })}>
+      <QueryPanel query={hooks} label={t('adminIntegrations.theWebhooks')}>
         {({ data, selection }) => (
           <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
             {isSignedByKind ? null : (
-              <Notice tone="warn" title="Deliveries are not signed">
-                {connection.host} does not sign webhooks. Its deliveries are recognized by a secret token, which anybody who reads one of them knows.
+              <Notice tone="warn" title={t('adminIntegrations.deliveriesAreNotSigned')}>
+                {t('adminIntegrations.doesNotSignWebhooksDeliveries', { host: connection.host })}
               </Notice>
             )}
             {mayWrite ? <HookSelectionForm where={where} selection={selection} onDone={done} /> : null}
             {data.length === 0 ? (
-              <p className="text-sm text-ink-muted">None is made yet. Webhooks that were entered at the provider by hand work, too, and are not listed.</p>
+              <p className="text-sm text-ink-muted">{t('adminIntegrations.noWebhooksYetWebhooksYou')}</p>
             ) : (
               <div className="flex flex-wrap items-center justify-between gap-2">
-                <p className="text-sm text-ink-muted">{hooksSummary(data)}</p>
+                <p className="text-sm text-ink-muted">{hooksSummary(t, data)}</p>
                 {mayWrite ? (
                   <Button busy={repair.isPending} onClick={() => repair.mutate()}>
-                    Repair all
+                    {t('adminIntegrations.repairAll')}
                   </Button>
                 ) : null}
               </div>
@@ -77,33 +76,38 @@ export function HooksSection({ connection, isSignedByKind }: { connection: Integ
                   <HookLine hook={hook} />
                   {mayWrite ? (
                     <span className="flex gap-2">
-                      <Button aria-label={`Repair the webhook of ${hook.repository}`} busy={install.isPending} onClick={() => install.mutate(hook.repository)}>
-                        Repair
+                      <Button
+                        aria-label={t('adminIntegrations.repairTheWebhookOf', { repository: hook.repository })}
+                        busy={install.isPending}
+                        onClick={() => install.mutate(hook.repository)}
+                      >
+                        {t('adminIntegrations.repair')}
                       </Button>
-                      <Button tone="danger" aria-label={`Remove the webhook of ${hook.repository}`} onClick={() => setRemoving(hook)}>
-                        Remove
+                      <Button
+                        tone="danger"
+                        aria-label={t('adminIntegrations.removeTheWebhookOf', { repository: hook.repository })}
+                        onClick={() => setRemoving(hook)}
+                      >
+                        {t('adminIntegrations.remove')}
                       </Button>
                     </span>
                   ) : null}
                 </li>
               ))}
             </ul>
-            {mayWrite ? <InstallForm where={where} onDone={(repository) => done(`The webhook of ${repository} is made.`)} /> : null}
+            {mayWrite ? <InstallForm where={where} onDone={(repository) => done(t('adminIntegrations.webhookOfCreated', { repository }))} /> : null}
           </div>
         )}
       </QueryPanel>
       <ConfirmDialog
         open={removing !== null}
         onOpenChange={(open) => open || setRemoving(null)}
-        title={`Remove the webhook of ${removing?.repository ?? ''}?`}
-        confirmLabel="Remove"
+        title={t('adminIntegrations.removeTheWebhookOf2', { repository: removing?.repository ?? '' })}
+        confirmLabel={t('adminIntegrations.remove')}
         busy={remove.isPending}
         onConfirm={() => removing !== null && remove.mutate(removing)}
       >
-        <p>
-          It is deleted at {connection.host}. Nothing that happens in the repository reaches Slipway any more, unless the selection names it: then it is made
-          again within a day.
-        </p>
+        <p>{t('adminIntegrations.theWebhookIsDeletedAt', { host: connection.host })}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </Section>
@@ -117,13 +121,14 @@ function isBusy(list: IntegrationHookList | undefined): boolean {
 }
 
 function HookLine({ hook }: { hook: IntegrationHook }) {
+  const t = useTranslations();
   const { label, tone } = HOOK_STATES_SHOWN[hook.state];
   return (
     <span className="flex min-w-0 flex-col gap-0.5 text-sm break-words">
       <span>
-        {hook.repository} <Badge tone={tone}>{label}</Badge>{' '}
+        {hook.repository} <Badge tone={tone}>{t(label)}</Badge>{' '}
         <span className="text-ink-muted">
-          <Ago at={hook.checkedAt ?? hook.installedAt} /> by {hook.installedBy.label}
+          {t.rich('adminIntegrations.by2', { checkedAt: hook.checkedAt ?? hook.installedAt, ago: asAgo, label: hook.installedBy.label })}
         </span>
       </span>
       {hook.detail === null ? null : <span className="text-ink-muted">{hook.detail}</span>}
@@ -132,6 +137,7 @@ function HookLine({ hook }: { hook: IntegrationHook }) {
 }
 
 function InstallForm({ where, onDone }: { where: { org: string; connection: string }; onDone: (repository: string) => void }) {
+  const t = useTranslations();
   const form = useForm({
     initial: { repository: '' },
     schema: InstallIntegrationHook,
@@ -144,20 +150,20 @@ function InstallForm({ where, onDone }: { where: { org: string; connection: stri
   });
   return (
     <form {...form.props} className="flex flex-wrap items-end gap-2">
-      <Field label="Repository" error={form.error('repository')} className="min-w-56 grow">
+      <Field label={t('common.repository')} error={form.error('repository')} className="min-w-56 grow">
         {(control) => (
           <Input
             {...control}
             autoComplete="off"
             spellCheck={false}
-            placeholder="owner/name"
+            placeholder={t('adminIntegrations.ownerName')}
             value={form.values.repository}
             onChange={(event) => form.set('repository', event.target.value)}
           />
         )}
       </Field>
       <Button type="submit" tone="primary" busy={form.busy}>
-        Make the webhook
+        {t('adminIntegrations.createWebhook')}
       </Button>
       <div className="w-full">
         <FormFailure failure={form.failure} />

@@ -4,6 +4,7 @@ import { Badge, Button, type Column, EmptyState, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
@@ -20,6 +21,7 @@ import { useProviders } from './use-providers.ts';
 const REFRESH_MS = 15_000;
 
 export function IntegrationsPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [connecting, setConnecting] = useState(false);
@@ -32,23 +34,17 @@ export function IntegrationsPage() {
   });
   const connect = mayChange ? (
     <Button tone="primary" onClick={() => setConnecting(true)}>
-      <Plug aria-hidden /> Connect
+      <Plug aria-hidden /> {t('adminIntegrations.connect')}
     </Button>
   ) : null;
   return (
-    <Page
-      title="Integrations"
-      description="Connections to GitHub, GitLab, Gitea, Slack, Jira and Linear. A label, a mention or a comment there starts a conversation, or adds a message to the one of its thread."
-      action={connect}
-    >
+    <Page title={t('common.integrations')} description={t('adminIntegrations.connectionsToGithubGitlabGitea')} action={connect}>
       <ComeBackProblem />
-      <QueryPanel query={connections} label="The connections">
+      <QueryPanel query={connections} label={t('adminIntegrations.theConnections')}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title="Nothing is connected" className="rounded-lg border border-line">
-              {mayChange
-                ? 'Connect the place where your issues or messages are. People then ask for work where they talk about it, and each delivery is listed with what came of it.'
-                : 'An admin can connect the place where your issues or messages are.'}
+            <EmptyState title={t('adminIntegrations.noConnections')} className="rounded-lg border border-line">
+              {mayChange ? t('adminIntegrations.connectYourIssueTrackerOr') : t('adminIntegrations.anAdminCanConnectYour')}
             </EmptyState>
           ) : (
             <Connections connections={data} providers={providers.data?.data ?? []} />
@@ -67,11 +63,12 @@ export function IntegrationsPage() {
 }
 
 function Connections({ connections, providers }: { connections: readonly IntegrationConnection[]; providers: readonly IntegrationProvider[] }) {
+  const t = useTranslations();
   const { org } = useSession();
   const providerName = (id: string): string => providers.find((provider) => provider.id === id)?.name ?? id;
   const columns: Column<IntegrationConnection>[] = [
     {
-      label: 'Name',
+      label: t('common.name'),
       phone: 'title',
       className: 'md:max-w-72',
       cell: (connection) => (
@@ -83,32 +80,35 @@ function Connections({ connections, providers }: { connections: readonly Integra
             {connection.name}
           </Link>
           <span className="block text-xs break-words text-ink-muted">
-            {providerName(connection.provider)} at {connection.host}
+            {t('adminIntegrations.at3', { provider: providerName(connection.provider), host: connection.host })}
           </span>
         </span>
       ),
     },
-    { label: 'State', cell: (connection) => <State connection={connection} /> },
+    { label: t('common.state'), cell: (connection) => <State connection={connection} /> },
     {
-      label: 'Last delivery',
+      label: t('adminIntegrations.lastDelivery'),
       className: 'md:whitespace-nowrap',
-      cell: (connection) => (connection.lastDeliveryAt === null ? <span className="text-ink-muted">never</span> : <Ago at={connection.lastDeliveryAt} />),
+      cell: (connection) =>
+        connection.lastDeliveryAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={connection.lastDeliveryAt} />,
     },
     {
-      label: 'Verified',
+      label: t('adminIntegrations.verified'),
       className: 'md:whitespace-nowrap',
-      cell: (connection) => (connection.verifiedAt === null ? <span className="text-ink-muted">not yet</span> : <Ago at={connection.verifiedAt} />),
+      cell: (connection) =>
+        connection.verifiedAt === null ? <span className="text-ink-muted">{t('adminIntegrations.notYet')}</span> : <Ago at={connection.verifiedAt} />,
     },
-    { label: 'Connected by', cell: (connection) => <span className="break-words">{connection.createdBy.label}</span> },
+    { label: t('adminIntegrations.connectedBy'), cell: (connection) => <span className="break-words">{connection.createdBy.label}</span> },
   ];
-  return <Table label="Connections" columns={columns} rows={connections} rowKey={(connection) => connection.id} />;
+  return <Table label={t('common.connections')} columns={columns} rows={connections} rowKey={(connection) => connection.id} />;
 }
 
 function State({ connection: { state, stateReason, app } }: { connection: IntegrationConnection }) {
+  const t = useTranslations();
   const { label, tone } = app === null || app.state === 'installed' || state === 'disabled' ? CONNECTION_STATES_SHOWN[state] : APP_STATES_SHOWN[app.state];
   return (
     <span className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
-      <Badge tone={tone}>{label}</Badge>
+      <Badge tone={tone}>{t(label)}</Badge>
       {stateReason === null ? null : <span className="max-w-72 text-xs break-words text-ink-muted">{stateReason}</span>}
     </span>
   );

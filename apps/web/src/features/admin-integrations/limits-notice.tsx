@@ -1,9 +1,11 @@
 import type { IntegrationProvider } from '@slipway/contracts';
 import { Notice } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { limitsOf } from './setup-steps.ts';
 
 /** What does not work with a provider yet, before and after it is connected. */
 export function LimitsNotice({ provider }: { provider: IntegrationProvider }) {
-  const limits = limitsOf(provider);
-  return limits.length === 0 ? null : <Notice title={`Not everything works with ${provider.name} yet`}>{limits.join(' ')}</Notice>;
+  const t = useTranslations();
+  const limits = limitsOf(t, provider);
+  return limits.length === 0 ? null : <Notice title={t('adminIntegrations.notEverythingWorksWithYet', { name: provider.name })}>{limits.join(' ')}</Notice>;
 }

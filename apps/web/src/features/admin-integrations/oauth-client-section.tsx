@@ -2,10 +2,11 @@
 import { type IntegrationConnection, type IntegrationProvider, type OAuthClient, SetOAuthClient } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, Field, Input, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { asAgo } from '../../browser/ago.tsx';
 import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
 import { CopyLine } from '../form/secret-box.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -15,6 +16,7 @@ import { guideOf } from './setup-steps.ts';
 
 /** The OAuth application at the provider by which users of the organization link their accounts. */
 export function OAuthClientSection({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [doing, setDoing] = useState<'set' | 'delete' | null>(null);
@@ -23,7 +25,7 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
   const client = useQuery({ queryKey: key, queryFn: ({ signal }) => api.getOAuthClient({ ...where, signal }) });
   const remove = useMutation({
     mutationFn: () => api.deleteOAuthClient(where),
-    onSuccess: () => done('The OAuth client is removed.'),
+    onSuccess: () => done(t('adminIntegrations.oauthClientRemoved')),
   });
   const done = (said: string) => {
     toast(said);
@@ -32,30 +34,34 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
   };
   return (
     <Section
-      title="OAuth client"
-      description={`An application of yours at ${connection.host}. Through it users link their accounts, without which they cannot ask for work there${connection.authorizes ? ', and an admin connects the organization' : ''}.`}
+      title={t('adminIntegrations.oauthClient')}
+      description={t('adminIntegrations.yourOauthApplicationAtUsers', {
+        host: connection.host,
+        authorizes: connection.authorizes ? t('adminIntegrations.andAnAdminConnectsThe') : '',
+      })}
     >
-      <QueryPanel query={client} label="The OAuth client">
+      <QueryPanel query={client} label={t('adminIntegrations.theOauthClient')}>
         {(data) => (
           <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 rounded-lg border border-line bg-surface px-4 py-3">
             {data.clientId === null ? (
-              <p className="text-sm">No OAuth client is entered: nobody can link an account yet.</p>
+              <p className="text-sm">{t('adminIntegrations.noOauthClientUsersCannot')}</p>
             ) : (
               <p className="min-w-0 text-sm">
-                Client id <code className="font-mono text-xs break-all">{data.clientId}</code>
-                {data.setAt === null ? null : (
-                  <span className="text-ink-muted">
-                    , entered <Ago at={data.setAt} />
-                  </span>
-                )}
+                {t.rich('adminIntegrations.clientId', {
+                  clientId: data.clientId,
+                  code: (chunks) => <code className="font-mono text-xs break-all">{chunks}</code>,
+                })}
+                {data.setAt === null ? null : <span className="text-ink-muted">{t.rich('adminIntegrations.entered2', { setAt: data.setAt, ago: asAgo })}</span>}
               </p>
             )}
             {org.permissions.includes('integration:write') ? (
               <span className="flex gap-2">
-                <Button onClick={() => setDoing('set')}>{data.clientId === null ? 'Enter an OAuth client' : 'Replace'}</Button>
+                <Button onClick={() => setDoing('set')}>
+                  {data.clientId === null ? t('adminIntegrations.addOauthClient') : t('adminIntegrations.replace')}
+                </Button>
                 {data.clientId === null ? null : (
-                  <Button tone="danger" aria-label="Remove the OAuth client" onClick={() => setDoing('delete')}>
-                    Remove
+                  <Button tone="danger" aria-label={t('adminIntegrations.removeOauthClient')} onClick={() => setDoing('delete')}>
+                    {t('adminIntegrations.remove')}
                   </Button>
                 )}
               </span>
@@ -66,7 +72,7 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
                 where={where}
                 provider={provider}
                 onClose={() => setDoing(null)}
-                onDone={() => done('The OAuth client is kept. Users can link their accounts.')}
+                onDone={() => done(t('adminIntegrations.oauthClientSavedUsersCan'))}
               />
             ) : null}
           </div>
@@ -75,12 +81,12 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
       <ConfirmDialog
         open={doing === 'delete'}
         onOpenChange={(open) => open || setDoing(null)}
-        title="Remove the OAuth client?"
-        confirmLabel="Remove"
+        title={t('adminIntegrations.removeOauthClient2')}
+        confirmLabel={t('adminIntegrations.remove')}
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        <p>Nobody can link another account. Accounts that are linked stay linked.</p>
+        <p>{t('adminIntegrations.usersCanNoLongerLink')}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </Section>
@@ -105,6 +111,7 @@ function ClientDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
+  const t = useTranslations();
   const form = useForm({
     initial: { clientId: client.clientId ?? '', clientSecret: '' },
     schema: SetOAuthClient,
@@ -114,28 +121,35 @@ function ClientDialog({
   });
   const text = { autoComplete: 'off', spellCheck: false } as const;
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={`OAuth client at ${provider.name}`} className="w-[min(560px,calc(100vw-32px))]">
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('adminIntegrations.oauthClientAt', { name: provider.name })}
+      className="w-[min(560px,calc(100vw-32px))]"
+    >
       <form {...form.props} className="flex flex-col gap-4 p-4">
         <p className="text-sm">
-          {guideOf(provider).oauthHint ?? `Register an OAuth application at ${provider.name}.`} Enter this callback address there
-          {scopesOf(client).length === 0 ? '.' : `, with the scopes ${scopesOf(client).join(', ')}.`}
+          {guideOf(t, provider).oauthHint ?? t('adminIntegrations.registerAnOauthApplicationAt', { name: provider.name })}{' '}
+          {t('adminIntegrations.enterThisCallbackAddressThere', {
+            client: scopesOf(client).length === 0 ? '.' : t('adminIntegrations.withTheScopes', { client: scopesOf(client).join(', ') }),
+          })}
         </p>
-        <CopyLine label="Callback address" text={client.callbackUrl} />
-        <Field label="Client id" error={form.error('clientId')}>
+        <CopyLine label={t('adminIntegrations.callbackAddress')} text={client.callbackUrl} />
+        <Field label={t('adminIntegrations.clientId2')} error={form.error('clientId')}>
           {(control) => (
             <Input {...control} {...text} data-autofocus value={form.values.clientId} onChange={(event) => form.set('clientId', event.target.value)} />
           )}
         </Field>
-        <Field label="Client secret" hint="It is never shown again." error={form.error('clientSecret')}>
+        <Field label={t('adminIntegrations.clientSecret')} hint={t('adminIntegrations.itIsNeverShownAgain')} error={form.error('clientSecret')}>
           {(control) => (
             <Input {...control} {...text} type="password" value={form.values.clientSecret} onChange={(event) => form.set('clientSecret', event.target.value)} />
           )}
         </Field>
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Save
+            {t('common.save')}
           </Button>
         </div>
       </form>

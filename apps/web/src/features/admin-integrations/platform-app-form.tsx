@@ -2,6 +2,7 @@
 import type { IntegrationProvider } from '@slipway/contracts';
 import { Button } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
@@ -9,6 +10,7 @@ import { goTo } from './go-to.ts';
 
 /** Installs the app that the operator has registered. */
 export function PlatformAppForm({ provider, onClose }: { provider: IntegrationProvider; onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const begin = useMutation({
     mutationFn: () => api.installPlatformApp({ org: org.id, body: { provider: provider.id } }),
@@ -16,15 +18,12 @@ export function PlatformAppForm({ provider, onClose }: { provider: IntegrationPr
   });
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-sm text-ink-muted">
-        {provider.name} asks on which account and which repositories to install it. You must administer the account; otherwise its owners are asked to approve
-        it.
-      </p>
+      <p className="text-sm text-ink-muted">{t('adminIntegrations.asksWhichAccountAndRepositories', { name: provider.name })}</p>
       <ErrorNotice error={begin.error} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button tone="primary" busy={begin.isPending} onClick={() => begin.mutate()}>
-          Install the {provider.name} App
+          {t('adminIntegrations.installApp', { name: provider.name })}
         </Button>
       </div>
     </div>

@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { linesOfReading, readableBody } from './reading-words.ts';
 
 const intent = (change: object = {}) => ({
@@ -16,9 +17,9 @@ const intent = (change: object = {}) => ({
 
 describe('what was read in a delivery', () => {
   it('is its trigger, actor, thread and repository', () => {
-    expect(linesOfReading(intent()).map(({ name, text }) => [name, text])).toEqual([
+    expect(linesOfReading(t, intent()).map(({ name, text }) => [name, text])).toEqual([
       ['Trigger', 'Label'],
-      ['Actor', 'ann (id 7)'],
+      ['Actor', 'ann (ID 7)'],
       ['Thread', 'Cart is empty'],
       ['Repository', 'acme/shop'],
     ]);
@@ -26,12 +27,12 @@ describe('what was read in a delivery', () => {
 
   it('adversary: a thread whose address is a script is no link', () => {
     const thread = { key: 'k', title: 'Click me', url: 'javascript:alert(1)' };
-    expect(linesOfReading(intent({ thread })).find(({ name }) => name === 'Thread')).toEqual({ name: 'Thread', text: 'Click me' });
+    expect(linesOfReading(t, intent({ thread })).find(({ name }) => name === 'Thread')).toEqual({ name: 'Thread', text: 'Click me' });
   });
 
   it('is nothing where the delivery asks for nothing, or a newer server says it in another way', () => {
-    expect(linesOfReading({ kind: 'ignored', reason: 'no-trigger' })).toEqual([]);
-    expect(linesOfReading({ kind: 'intent', intent: { trigger: 1 } })).toEqual([]);
+    expect(linesOfReading(t, { kind: 'ignored', reason: 'no-trigger' })).toEqual([]);
+    expect(linesOfReading(t, { kind: 'intent', intent: { trigger: 1 } })).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Translate } from '../../messages/translate.ts';
 import { triggerWords } from './connection-words.ts';
 
 /** The parts of an intent that a person reads. Its other fields are for the worker, and change with it. */
@@ -18,17 +19,17 @@ export interface ReadingLine {
 }
 
 /** What was read in a delivery, line by line; empty where it asks for nothing. */
-export function linesOfReading(reading: Readonly<Record<string, unknown>>): readonly ReadingLine[] {
+export function linesOfReading(t: Translate, reading: Readonly<Record<string, unknown>>): readonly ReadingLine[] {
   const intent = Intent.safeParse(reading['intent']).data;
   if (reading['kind'] !== 'intent' || intent === undefined) return [];
   const { trigger, actor, thread, repository, instruction } = intent;
   const href = pageOf(thread.url);
   return [
-    { name: 'Trigger', text: triggerWords(trigger) },
-    { name: 'Actor', text: actor.login === actor.id ? actor.login : `${actor.login} (id ${actor.id})` },
-    { name: 'Thread', text: thread.title || thread.key, ...(href === null ? {} : { href }) },
-    ...(repository === null ? [] : [{ name: 'Repository', text: repository.fullName }]),
-    ...(instruction.text === '' ? [] : [{ name: 'Text', text: instruction.text }]),
+    { name: t('adminIntegrations.trigger'), text: triggerWords(t, trigger) },
+    { name: t('adminIntegrations.actor'), text: actor.login === actor.id ? actor.login : t('adminIntegrations.id', { login: actor.login, id: actor.id }) },
+    { name: t('adminIntegrations.thread'), text: thread.title || thread.key, ...(href === null ? {} : { href }) },
+    ...(repository === null ? [] : [{ name: t('common.repository'), text: repository.fullName }]),
+    ...(instruction.text === '' ? [] : [{ name: t('adminIntegrations.text'), text: instruction.text }]),
   ];
 }
 

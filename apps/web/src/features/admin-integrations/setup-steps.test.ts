@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { guideOf, limitsOf, setupOf } from './setup-steps.ts';
 
 const provider = (id: string, ...kinds: Array<[kind: string, signature: string]>) => ({
@@ -9,18 +10,18 @@ const provider = (id: string, ...kinds: Array<[kind: string, signature: string]>
 
 describe('the guide of a provider', () => {
   it('offers the kinds that can be set up by hand, of those that the server knows', () => {
-    expect(guideOf(provider('slack', ['app', 'v0'], ['socket', 'socket'])).kinds.map(({ kind }) => kind)).toEqual(['app', 'socket']);
-    expect(guideOf(provider('github', ['app', 'sha256'])).kinds.map(({ kind }) => kind)).toEqual(['app']);
+    expect(guideOf(t, provider('slack', ['app', 'v0'], ['socket', 'socket'])).kinds.map(({ kind }) => kind)).toEqual(['app', 'socket']);
+    expect(guideOf(t, provider('github', ['app', 'sha256'])).kinds.map(({ kind }) => kind)).toEqual(['app']);
   });
 
   it('offers every kind but sockets of a provider that the page does not know', () => {
-    const guide = guideOf(provider('forge', ['hook', 'hmac'], ['live', 'socket']));
+    const guide = guideOf(t, provider('forge', ['hook', 'hmac'], ['live', 'socket']));
     expect(guide).toMatchObject({ secret: 'ours', kinds: [{ kind: 'hook', label: 'Kind hook' }] });
-    expect(guideOf(provider('constructor', ['hook', 'hmac'])).kinds).toHaveLength(1);
+    expect(guideOf(t, provider('constructor', ['hook', 'hmac'])).kinds).toHaveLength(1);
   });
 
   it('has steps for a connection whose kind is set up like the first', () => {
-    const guide = guideOf(provider('gitea', ['oauth', 'sha256'], ['token', 'sha256']));
+    const guide = guideOf(t, provider('gitea', ['oauth', 'sha256'], ['token', 'sha256']));
     expect(setupOf(guide, 'oauth')?.kind).toBe('token');
   });
 });
@@ -28,8 +29,10 @@ describe('the guide of a provider', () => {
 describe('the limits of a provider', () => {
   it('names what it is not called for yet', () => {
     const all = { name: 'Forge', does: ['code'], takesToken: true, linking: true };
-    expect(limitsOf(all)).toEqual([]);
-    expect(limitsOf({ ...all, takesToken: false })).toEqual(['Forge is not asked yet who may write, so what names a repository is listed and refused.']);
-    expect(limitsOf({ ...all, does: ['chat'], takesToken: false, linking: false })).toHaveLength(1);
+    expect(limitsOf(t, all)).toEqual([]);
+    expect(limitsOf(t, { ...all, takesToken: false })).toEqual([
+      'Slipway cannot check write access at Forge yet, so requests that name a repository are listed but refused.',
+    ]);
+    expect(limitsOf(t, { ...all, does: ['chat'], takesToken: false, linking: false })).toHaveLength(1);
   });
 });

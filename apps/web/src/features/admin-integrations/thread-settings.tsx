@@ -1,22 +1,24 @@
 'use client';
 import type { IntegrationProvider, ThreadProcessors } from '@slipway/contracts';
 import { Button, Checkbox, Input } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
+import type { MessageKey } from '../../messages/translate.ts';
 import type { PlaceValues } from './connection-values.ts';
 
 type Processor = keyof ThreadProcessors;
 
 const PLACES = {
-  channel: { name: 'Channel', many: 'channels', hint: 'its ID, from the bottom of its details in Slack.', example: 'C0123ABCD' },
-  project: { name: 'Project', many: 'projects', hint: 'its key, with which its tickets begin.', example: 'SHOP' },
-  team: { name: 'Team', many: 'teams', hint: 'its key, with which its issues begin.', example: 'ENG' },
+  channel: { name: 'adminIntegrations.channel', hint: 'adminIntegrations.theChannelIdShownAt', example: 'C0123ABCD' },
+  project: { name: 'adminIntegrations.project', hint: 'adminIntegrations.theProjectKeyWhichBegins', example: 'SHOP' },
+  team: { name: 'adminIntegrations.team', hint: 'adminIntegrations.theTeamKeyWhichBegins', example: 'ENG' },
 } as const;
 
-const PROCESSORS: Readonly<Record<Processor, { readonly label: string; readonly hint: string }>> = {
-  reaction: { label: 'React to requests', hint: 'Eyes on what asked.' },
-  comment: { label: 'Show progress', hint: 'One comment or message, edited until the run ends. Agent sessions are always answered.' },
-  link: { label: 'Link conversation and pull requests', hint: 'As links of the ticket.' },
-  start: { label: 'Move tickets when work begins', hint: 'To the first state of work. What is further already stays.' },
-  done: { label: 'Move tickets when their pull request is merged', hint: 'To the first state that is done.' },
+const PROCESSORS: Readonly<Record<Processor, { readonly label: MessageKey; readonly hint: MessageKey }>> = {
+  reaction: { label: 'adminIntegrations.reactToRequests', hint: 'adminIntegrations.addsAnEyesReactionTo' },
+  comment: { label: 'adminIntegrations.showProgress', hint: 'adminIntegrations.oneCommentOrMessageEdited' },
+  link: { label: 'adminIntegrations.linkConversationAndPullRequests', hint: 'adminIntegrations.addedAsLinksOfThe' },
+  start: { label: 'adminIntegrations.moveTicketsWhenWorkBegins', hint: 'adminIntegrations.toTheFirstInProgress' },
+  done: { label: 'adminIntegrations.moveTicketsWhenTheirPull', hint: 'adminIntegrations.toTheFirstDoneState' },
 };
 
 /** Repositories of single places. */
@@ -31,21 +33,20 @@ export function PlaceRepositories({
   error: string | null;
   onChange: (values: readonly PlaceValues[]) => void;
 }) {
-  const { name, many, hint, example } = PLACES[kind];
+  const t = useTranslations();
+  const { name, hint, example } = PLACES[kind];
   const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
   const change = (key: number, part: Partial<PlaceValues>) => onChange(values.map((each) => (each.key === key ? { ...each, ...part } : each)));
   const add = () => onChange([...values, { key: Math.max(-1, ...values.map((each) => each.key)) + 1, place: '', repository: '' }]);
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="pb-1 text-sm font-medium">Repositories of {many}</legend>
-      <p className="text-sm text-ink-muted">
-        Used before the default repository. {name}: {hint}
-      </p>
+      <legend className="pb-1 text-sm font-medium">{t('adminIntegrations.repositoriesOf', { kind })}</legend>
+      <p className="text-sm text-ink-muted">{t('adminIntegrations.takesPrecedenceOverTheDefault', { hint: t(hint) })}</p>
       {values.map((each, index) => (
         <div key={each.key} className="grid grid-cols-1 gap-2 sm:grid-cols-[10rem_minmax(0,1fr)_auto]">
           <Input
             {...text}
-            aria-label={`${name} ${index + 1}`}
+            aria-label={`${t(name)} ${index + 1}`}
             placeholder={example}
             value={each.place}
             onChange={(event) => change(each.key, { place: event.target.value })}
@@ -53,13 +54,16 @@ export function PlaceRepositories({
           <Input
             {...text}
             inputMode="url"
-            aria-label={`Repository ${index + 1}`}
-            placeholder="https://git.example.com/owner/name"
+            aria-label={t('adminIntegrations.repository', { index: index + 1 })}
+            placeholder={t('adminIntegrations.httpsGitExampleComOwner')}
             value={each.repository}
             onChange={(event) => change(each.key, { repository: event.target.value })}
           />
-          <Button aria-label={`Remove ${name.toLowerCase()} ${index + 1}`} onClick={() => onChange(values.filter((other) => other.key !== each.key))}>
-            Remove
+          <Button
+            aria-label={t('adminIntegrations.remove2', { kind, index: index + 1 })}
+            onClick={() => onChange(values.filter((other) => other.key !== each.key))}
+          >
+            {t('adminIntegrations.remove')}
           </Button>
         </div>
       ))}
@@ -69,7 +73,7 @@ export function PlaceRepositories({
         </p>
       )}
       <Button className="self-start" onClick={add}>
-        Add a {name.toLowerCase()}
+        {t('adminIntegrations.addA', { kind })}
       </Button>
     </fieldset>
   );
@@ -85,13 +89,15 @@ export function ProcessorChoices({
   values: ThreadProcessors;
   onChange: (values: ThreadProcessors) => void;
 }) {
+  const t = useTranslations();
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="pb-1 text-sm font-medium">In threads</legend>
+      <legend className="pb-1 text-sm font-medium">{t('adminIntegrations.inThreads')}</legend>
       {offered.map((each) => (
         <Checkbox
           key={each}
-          {...PROCESSORS[each]}
+          label={t(PROCESSORS[each].label)}
+          hint={t(PROCESSORS[each].hint)}
           checked={each === 'done' ? values.done === 'merged' : values[each]}
           onChange={(on) => onChange(each === 'done' ? { ...values, done: on ? 'merged' : 'never' } : { ...values, [each]: on })}
         />

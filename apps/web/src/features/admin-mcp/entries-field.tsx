@@ -1,7 +1,9 @@
 'use client';
 import { Button, Field, IconButton, Input, Select } from '@slipway/ui';
 import { Plus, X } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { newId } from '../../api/client.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { useSession } from '../session/me.ts';
 import { EMPTY_ENTRY, type Entry, nameOfSecret } from './server-entries.ts';
 
@@ -22,8 +24,9 @@ export function EntriesField({
   error: string | null;
   onChange: (entries: readonly Entry[]) => void;
 }) {
+  const t = useTranslations();
   const put = (id: string, change: Partial<Entry>) => onChange(entries.map((entry) => (entry.id === id ? { ...entry, ...change } : entry)));
-  const title = noun === 'header' ? 'Headers' : 'Environment';
+  const title = noun === 'header' ? t('adminMcp.headers') : t('adminMcp.environment');
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1 text-xs font-medium text-ink-muted">{title}</legend>
@@ -31,7 +34,7 @@ export function EntriesField({
         <EntryRow
           key={entry.id}
           noun={noun}
-          label={`${noun === 'header' ? 'Header' : 'Variable'} ${index + 1}`}
+          label={`${noun === 'header' ? t('adminMcp.header') : t('adminMcp.variable')} ${index + 1}`}
           server={server}
           entry={entry}
           secretNames={secretNames}
@@ -40,7 +43,7 @@ export function EntriesField({
         />
       ))}
       {error === null ? (
-        <p className="text-xs text-ink-muted">Text is read by everybody who sees this page; keep a token as a secret.</p>
+        <p className="text-xs text-ink-muted">{t('adminMcp.everyoneWhoCanSeeThis')}</p>
       ) : (
         <p role="alert" className="text-xs text-bad">
           {error}
@@ -48,7 +51,7 @@ export function EntriesField({
       )}
       <Button size="small" className="self-start" onClick={() => onChange([...entries, { ...EMPTY_ENTRY, id: newId() }])}>
         <Plus aria-hidden />
-        Add a {noun}
+        {t(noun === 'header' ? 'adminMcp.addAHeader' : 'adminMcp.addAVariable')}
       </Button>
     </fieldset>
   );
@@ -71,11 +74,12 @@ function EntryRow({
   onChange: (change: Partial<Entry>) => void;
   onRemove: () => void;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const kinds = [
-    { value: 'text', label: 'Text' },
-    ...(secretNames.length > 0 || entry.kind === 'secret' ? [{ value: 'secret', label: 'Secret' }] : []),
-    ...(org.permissions.includes('secret:write') ? [{ value: 'fresh', label: 'New secret' }] : []),
+    { value: 'text', label: t('adminMcp.text') },
+    ...(secretNames.length > 0 || entry.kind === 'secret' ? [{ value: 'secret', label: t('common.secret') }] : []),
+    ...(org.permissions.includes('secret:write') ? [{ value: 'fresh', label: t('adminMcp.newSecret') }] : []),
   ];
   const become = (kind: string) => {
     const prefix = kind !== 'text' && entry.prefix === '' && /^authorization$/i.test(entry.name.trim()) ? 'Bearer ' : entry.prefix;
@@ -88,52 +92,52 @@ function EntryRow({
     // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be read twice
     <div role="group" aria-label={label} className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-2">
       <div className="grid min-w-0 grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_8rem_auto]">
-        <Field label="Name">
+        <Field label={t('common.name')}>
           {(control) => (
             <Input
               {...control}
               {...plain}
               value={entry.name}
-              placeholder={noun === 'header' ? 'Authorization' : 'API_TOKEN'}
+              placeholder={noun === 'header' ? 'Authorization' : t('adminMcp.apiToken')}
               className="font-mono"
               onChange={(event) => onChange({ name: event.target.value })}
             />
           )}
         </Field>
-        <Field label="Value is a" className="max-sm:order-last max-sm:col-span-2">
+        <Field label={t('adminMcp.valueType')} className="max-sm:order-last max-sm:col-span-2">
           {(control) => <Select {...control} value={entry.kind} options={kinds} onChange={become} />}
         </Field>
-        <IconButton label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
+        <IconButton label={t('adminMcp.remove', { label: label.toLowerCase() })} onClick={onRemove}>
           <X aria-hidden />
         </IconButton>
       </div>
       {entry.kind === 'text' ? (
-        <Field label="Value">
+        <Field label={t('adminMcp.value')}>
           {(control) => <Input {...control} {...plain} value={entry.text} className="font-mono" onChange={(event) => onChange({ text: event.target.value })} />}
         </Field>
       ) : (
         <div className="grid min-w-0 gap-2 sm:grid-cols-[7rem_minmax(0,1fr)]">
-          <Field label="Before it">
+          <Field label={t('adminMcp.prefix')}>
             {(control) => (
               <Input
                 {...control}
                 {...plain}
                 value={entry.prefix}
-                placeholder="nothing"
+                placeholder={t('adminMcp.nothing')}
                 className="font-mono"
                 onChange={(event) => onChange({ prefix: event.target.value })}
               />
             )}
           </Field>
           {entry.kind === 'secret' ? (
-            <Field label="Secret">
+            <Field label={t('common.secret')}>
               {(control) => (
-                <Select {...control} value={entry.secret} options={choicesOf(entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
+                <Select {...control} value={entry.secret} options={choicesOf(t, entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
               )}
             </Field>
           ) : (
             <div className="grid min-w-0 gap-2 sm:grid-cols-2">
-              <Field label="Value">
+              <Field label={t('adminMcp.value')}>
                 {(control) => (
                   <Input
                     {...control}
@@ -146,7 +150,7 @@ function EntryRow({
                   />
                 )}
               </Field>
-              <Field label="Kept under the name">
+              <Field label={t('adminMcp.secretName')}>
                 {(control) => (
                   <Input
                     {...control}
@@ -166,7 +170,7 @@ function EntryRow({
 }
 
 /** One that is named stays among the choices, also when it is none that every conversation has. */
-function choicesOf(named: string, secretNames: readonly string[]) {
+function choicesOf(t: Translate, named: string, secretNames: readonly string[]) {
   const names = named === '' || secretNames.includes(named) ? secretNames : [named, ...secretNames];
-  return [...(named === '' ? [{ value: '', label: 'Choose…' }] : []), ...names.map((name) => ({ value: name, label: name }))];
+  return [...(named === '' ? [{ value: '', label: t('adminMcp.choose') }] : []), ...names.map((name) => ({ value: name, label: name }))];
 }

@@ -2,6 +2,7 @@
 import type { McpServer } from '@slipway/contracts';
 import { Badge, Button, type Column, EmptyState, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -15,6 +16,7 @@ import { ServerDialog } from './server-form.tsx';
 import { KINDS, placeOf } from './server-words.ts';
 
 export function McpPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [adding, setAdding] = useState<'form' | 'paste' | null>(null);
@@ -31,26 +33,24 @@ export function McpPage() {
   };
   return (
     <Page
-      title="MCP servers"
-      description="Tools beyond those that agents have anyway. Each new conversation connects, from its sandbox, to the servers that are switched on here."
+      title={t('common.mcpServers')}
+      description={t('adminMcp.additionalToolsForAgentsEach')}
       action={
         mayChange ? (
           <span className="flex flex-wrap gap-2">
-            <Button onClick={() => setAdding('paste')}>Paste a file</Button>
+            <Button onClick={() => setAdding('paste')}>{t('adminMcp.pasteConfiguration')}</Button>
             <Button tone="primary" onClick={() => setAdding('form')}>
-              New server
+              {t('adminMcp.newServer')}
             </Button>
           </span>
         ) : null
       }
     >
-      <QueryPanel query={servers} label="The MCP servers">
+      <QueryPanel query={servers} label={t('adminMcp.theMcpServers')}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title="The organization has no MCP servers" className="rounded-lg border border-line">
-              {mayChange
-                ? 'Connect your issue tracker, your documentation or a database. Paste the mcpServers file that you have from another agent, or add one by hand.'
-                : 'An admin can add some here.'}
+            <EmptyState title={t('adminMcp.noMcpServers')} className="rounded-lg border border-line">
+              {mayChange ? t('adminMcp.connectYourIssueTrackerDocumentation') : t('adminMcp.anAdminCanAddMcp')}
             </EmptyState>
           ) : (
             <Servers servers={data} mayChange={mayChange} onChanged={changed} />
@@ -61,43 +61,49 @@ export function McpPage() {
         <ServerDialog
           server={null}
           onClose={() => setAdding(null)}
-          onDone={({ name, enabled }) => added(enabled ? `${name} is there for new conversations. Test it now.` : `${name} is kept, and is off.`)}
+          onDone={({ name, enabled }) => added(enabled ? t('adminMcp.isAvailableToNewConversations', { name }) : t('adminMcp.isSavedButDisabled', { name }))}
         />
       ) : null}
       {adding === 'paste' ? (
-        <PasteDialog
-          servers={servers.data?.data ?? []}
-          onClose={() => setAdding(null)}
-          onAdded={(count) => added(count === 1 ? 'One server is added.' : `${count} servers are added.`)}
-        />
+        <PasteDialog servers={servers.data?.data ?? []} onClose={() => setAdding(null)} onAdded={(count) => added(t('adminMcp.serversAreAdded', { count }))} />
       ) : null}
     </Page>
   );
 }
 
 function Servers({ servers, mayChange, onChanged }: { servers: readonly McpServer[]; mayChange: boolean; onChanged: () => void }) {
+  const t = useTranslations();
   const columns: Column<McpServer>[] = [
-    { label: 'Name', phone: 'title', className: 'max-w-60', cell: (server) => <span className="font-medium break-words">{server.name}</span> },
-    { label: 'Kind', className: 'md:whitespace-nowrap', cell: (server) => KINDS[server.transport] },
-    { label: 'Where', className: 'max-w-80', cell: (server) => <code className="line-clamp-2 min-w-0 font-mono text-xs break-all">{placeOf(server)}</code> },
-    { label: 'State', cell: (server) => <State server={server} /> },
-    { label: 'Changed', className: 'md:whitespace-nowrap', cell: (server) => <Ago at={server.updatedAt} /> },
+    { label: t('common.name'), phone: 'title', className: 'max-w-60', cell: (server) => <span className="font-medium break-words">{server.name}</span> },
+    { label: t('common.kind'), className: 'md:whitespace-nowrap', cell: (server) => t(KINDS[server.transport]) },
     {
-      label: 'Actions',
+      label: t('adminMcp.location'),
+      className: 'max-w-80',
+      cell: (server) => <code className="line-clamp-2 min-w-0 font-mono text-xs break-all">{placeOf(server)}</code>,
+    },
+    { label: t('common.state'), cell: (server) => <State server={server} /> },
+    { label: t('common.changed'), className: 'md:whitespace-nowrap', cell: (server) => <Ago at={server.updatedAt} /> },
+    {
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (server) => (mayChange ? <ServerActions server={server} onChanged={onChanged} /> : null),
     },
   ];
-  return <Table label="MCP servers" columns={columns} rows={servers} rowKey={(server) => server.id} />;
+  return <Table label={t('common.mcpServers')} columns={columns} rows={servers} rowKey={(server) => server.id} />;
 }
 
 /** A server whose secret there is not stays off in every sandbox, whatever the switch says. */
 function State({ server: { enabled, missingSecrets } }: { server: McpServer }) {
+  const t = useTranslations();
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 max-md:justify-end">
-      {enabled ? <Badge tone={missingSecrets.length > 0 ? 'warn' : 'ok'}>{missingSecrets.length > 0 ? 'Lacks a secret' : 'On'}</Badge> : <Badge>Off</Badge>}
+      {enabled ? (
+        <Badge tone={missingSecrets.length > 0 ? 'warn' : 'ok'}>{missingSecrets.length > 0 ? t('adminMcp.secretMissing') : t('adminMcp.on')}</Badge>
+      ) : (
+        <Badge>{t('adminMcp.off')}</Badge>
+      )}
       {missingSecrets.length === 0 ? null : <span className="text-xs break-all text-ink-muted">{missingSecrets.join(', ')}</span>}
     </span>
   );

@@ -2,6 +2,7 @@
 import type { McpServer } from '@slipway/contracts';
 import { Badge, Button, Dialog, Field, Notice, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -23,12 +24,13 @@ const EXAMPLE = `{
 
 /** Takes over the servers of a file as other agents have it, and says of each what comes of it before anything is kept. */
 export function PasteDialog({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+  const t = useTranslations();
   return (
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
-      title="Paste MCP servers"
-      description="From the configuration of Claude, Cursor, VS Code or OpenHands."
+      title={t('adminMcp.pasteMcpServers')}
+      description={t('adminMcp.fromTheConfigurationOfClaude')}
       className="w-[min(600px,calc(100vw-32px))]"
     >
       <Paste servers={servers} onClose={onClose} onAdded={onAdded} />
@@ -37,6 +39,7 @@ export function PasteDialog({ servers, onClose, onAdded }: { servers: readonly M
 }
 
 function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const secretNames = useSecretNames();
   const [text, setText] = useState('');
@@ -46,8 +49,8 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
   // As it was when this was opened: what is added meanwhile is no reason against itself.
   const [names] = useState(() => new Set(servers.map(({ name }) => name)));
   const pasted = useMemo(
-    () => (text.trim() === '' ? null : readPasted(text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.has(name))) })),
-    [text, names, secretNames, kept],
+    () => (text.trim() === '' ? null : readPasted(t, text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.has(name))) })),
+    [text, names, secretNames, kept, t],
   );
   const found = pasted !== null && 'servers' in pasted ? pasted.servers : [];
   const open = found.filter(({ name, server }) => server !== null && sent.get(name) !== null);
@@ -85,7 +88,7 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
         if (!add.isPending && open.length > 0) add.mutate();
       }}
     >
-      <Field label="The file, or its part with the servers" error={pasted !== null && 'fault' in pasted ? pasted.fault : null}>
+      <Field label={t('adminMcp.theFileOrThePart')} error={pasted !== null && 'fault' in pasted ? pasted.fault : null}>
         {(control) => (
           <Textarea
             {...control}
@@ -103,21 +106,21 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
         )}
       </Field>
       {found.length === 0 ? null : (
-        <ul aria-label="What comes of it" className="divide-y divide-line rounded-md border border-line">
+        <ul aria-label={t('adminMcp.preview')} className="divide-y divide-line rounded-md border border-line">
           {found.map((each) => (
             <PastedRow key={each.name} pasted={each} outcome={sent.get(each.name)} />
           ))}
         </ul>
       )}
       {needsSecrets && !mayKeep ? (
-        <Notice tone="warn" title="There are secrets in it">
-          <p>To keep them needs the permission secret:write, which you do not have.</p>
+        <Notice tone="warn" title={t('adminMcp.theFileContainsSecrets')}>
+          <p>{t('adminMcp.youNeedThePermissionSecret')}</p>
         </Notice>
       ) : null}
       <div className="flex justify-end gap-2">
-        <Button onClick={close}>{added > 0 ? 'Close' : 'Cancel'}</Button>
+        <Button onClick={close}>{added > 0 ? t('common.close') : t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={add.isPending} disabled={open.length === 0 || (needsSecrets && !mayKeep)}>
-          {open.length === 0 ? 'Add them' : open.length === 1 ? 'Add 1 server' : `Add ${open.length} servers`}
+          {t('adminMcp.addServers', { count: open.length })}
         </Button>
       </div>
     </form>
@@ -125,17 +128,18 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
 }
 
 function PastedRow({ pasted: { name, server, secrets, problems, left, open }, outcome }: { pasted: PastedServer; outcome: string | null | undefined }) {
+  const t = useTranslations();
   const notes = [
-    ...(secrets.length === 0 ? [] : [`Kept as ${secrets.length === 1 ? 'a secret' : 'secrets'}: ${secrets.map((secret) => secret.name).join(', ')}.`]),
-    ...(open ? ['Its address or its arguments seem to hold a proof, which everybody here can read: send it in a header or a variable instead.'] : []),
-    ...(left.length === 0 ? [] : [`Not taken over: ${left.join(', ')}.`]),
+    ...(secrets.length === 0 ? [] : [t('adminMcp.keptAs', { count: secrets.length, secrets: secrets.map((secret) => secret.name).join(', ') })]),
+    ...(open ? [t('adminMcp.theUrlOrArgumentsSeem')] : []),
+    ...(left.length === 0 ? [] : [t('adminMcp.notImported', { left: left.join(', ') })]),
   ];
   return (
     <li className="flex flex-col gap-1 px-3 py-2 text-sm">
       <span className="flex flex-wrap items-center gap-2">
         <span className="min-w-0 font-medium break-words">{name}</span>
-        {server === null ? <Badge tone="bad">Cannot be added</Badge> : <Badge>{KINDS[server.transport]}</Badge>}
-        {outcome === null ? <Badge tone="ok">Added</Badge> : null}
+        {server === null ? <Badge tone="bad">{t('adminMcp.cannotBeAdded')}</Badge> : <Badge>{t(KINDS[server.transport])}</Badge>}
+        {outcome === null ? <Badge tone="ok">{t('adminMcp.added')}</Badge> : null}
       </span>
       {[...problems, ...(outcome === null || outcome === undefined ? [] : [outcome])].map((problem) => (
         <span key={problem} className="break-words text-bad">

@@ -1,13 +1,14 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { t } from '../../messages/testing.ts';
 import { lineOfFault } from './json-fault.ts';
 import { readPasted } from './pasted-servers.ts';
 
 const NONE = { servers: new Set<string>(), secrets: new Set<string>() };
 const CANARY = 'sk-canary-0123456789abcdef';
 const read = (json: unknown, taken = NONE) => {
-  const pasted = readPasted(JSON.stringify(json), taken);
+  const pasted = readPasted(t, JSON.stringify(json), taken);
   if ('fault' in pasted) throw new Error(pasted.fault);
   return pasted.servers;
 };
@@ -87,12 +88,12 @@ describe('a pasted file of MCP servers', () => {
     );
     expect(servers.map(({ name, server, problems }) => [name, server !== null, problems.join(' ')])).toEqual([
       ['fine', true, ''],
-      ['taken', false, 'There is a server of this name already.'],
+      ['taken', false, 'A server with this name already exists.'],
       ['empty', false, 'Command: is missing.'],
-      ['strange', false, 'Its type is none of stdio, http and sse.'],
-      ['text', false, 'It is no object.'],
+      ['strange', false, 'type must be stdio, http or sse.'],
+      ['text', false, 'This is not an object.'],
       ['path', false, expect.stringContaining('PATH: is a name that the shell')],
-      ['asks', false, expect.stringContaining('KEY asks its reader for a value')],
+      ['asks', false, expect.stringContaining('KEY prompts for a value')],
       ['more', true, ''],
     ]);
     expect(servers.at(-1)?.left).toEqual(['cwd', 'timeout']);
@@ -100,7 +101,7 @@ describe('a pasted file of MCP servers', () => {
 
   it('that is none says at which line it stops, or what is missing in it', () => {
     const fault = (text: string) => {
-      const pasted = readPasted(text, NONE);
+      const pasted = readPasted(t, text, NONE);
       return 'fault' in pasted ? pasted.fault : null;
     };
     expect(fault('{\n  "mcpServers": {\n    "a": { "command": "x", }\n  }\n}')).toContain('see line 3');
@@ -108,8 +109,8 @@ describe('a pasted file of MCP servers', () => {
     expect(fault('{\n\n// a comment\n}')).toContain('see line 3');
     expect(fault('{"a": [1, 2,\n]}')).toContain('see line 2');
     expect(fault('{"a": "b\n"}')).toContain('see line 1');
-    expect(fault('[]')).toContain('no "mcpServers"');
-    expect(fault('{"mcpServers":[]}')).toContain('no "mcpServers"');
+    expect(fault('[]')).toContain('"mcpServers" is missing');
+    expect(fault('{"mcpServers":[]}')).toContain('"mcpServers" is missing');
     expect(fault('{"mcpServers":{}}')).toContain('is empty');
   });
 
@@ -152,7 +153,7 @@ describe('a pasted file of MCP servers', () => {
     );
     for (let cut = 1; cut < 60; cut += 7) {
       const broken = JSON.stringify({ mcpServers: { a: { command: 'x', env: { KEY: CANARY } } } }).slice(0, -cut);
-      expect(JSON.stringify(readPasted(broken, NONE))).not.toContain(CANARY);
+      expect(JSON.stringify(readPasted(t, broken, NONE))).not.toContain(CANARY);
     }
   });
 });

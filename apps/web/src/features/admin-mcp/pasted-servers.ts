@@ -1,5 +1,6 @@
 import { CreateMcpServer, MAX_MCP_SERVERS, type McpValue, SecretName } from '@slipway/contracts';
 import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { lineOfFault } from './json-fault.ts';
 import { secretNameFor } from './server-entries.ts';
 
@@ -44,20 +45,20 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
  * The servers of a file as Claude, Cursor, VS Code or OpenHands write it: a map by name, under `mcpServers`, `servers` or nothing. What in it looks like a proof is
  * taken for a secret, under a name that no other has. Nothing of what was pasted is in a fault but names.
  */
-export function readPasted(text: string, taken: { readonly servers: ReadonlySet<string>; readonly secrets: ReadonlySet<string> }): Pasted {
+export function readPasted(t: Translate, text: string, taken: { readonly servers: ReadonlySet<string>; readonly secrets: ReadonlySet<string> }): Pasted {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { fault: `This is no JSON: see line ${lineOfFault(text)}. Comments, and a comma before a closing bracket, are not allowed in it.` };
+    return { fault: t('adminMcp.invalidJsonSeeLineComments', { line: lineOfFault(text) }) };
   }
   const map = mapOf(json);
-  if (map === null) return { fault: 'There is no "mcpServers" in it: an object whose names are those of the servers.' };
+  if (map === null) return { fault: t('adminMcp.mcpserversIsMissingAnObject') };
   const names = Object.keys(map);
-  if (names.length === 0) return { fault: 'Its "mcpServers" is empty.' };
-  if (names.length > MAX_MCP_SERVERS) return { fault: `It has ${names.length} servers; an organization keeps at most ${MAX_MCP_SERVERS}.` };
+  if (names.length === 0) return { fault: t('adminMcp.mcpserversIsEmpty') };
+  if (names.length > MAX_MCP_SERVERS) return { fault: t('adminMcp.theFileHasServersAn', { count: names.length, max: MAX_MCP_SERVERS }) };
   const secretNames = new Set(taken.secrets);
-  return { servers: names.map((name) => readServer(name, map[name], taken.servers, secretNames)) };
+  return { servers: names.map((name) => readServer(t, name, map[name], taken.servers, secretNames)) };
 }
 
 function mapOf(json: unknown): Json | null {
@@ -68,33 +69,33 @@ function mapOf(json: unknown): Json | null {
   return values.length > 0 && values.every((value) => isObject(value) && ('command' in value || 'url' in value)) ? json : null;
 }
 
-function readServer(name: string, given: unknown, taken: ReadonlySet<string>, secretNames: Set<string>): PastedServer {
+function readServer(t: Translate, name: string, given: unknown, taken: ReadonlySet<string>, secretNames: Set<string>): PastedServer {
   const secrets: Array<{ name: string; value: string }> = [];
   const problems: string[] = [];
   const notes: Notes = { secrets, problems, secretNames };
-  if (!isObject(given)) return { name, server: null, secrets, problems: ['It is no object.'], left: [], open: false };
+  if (!isObject(given)) return { name, server: null, secrets, problems: [t('adminMcp.thisIsNotAnObject')], left: [], open: false };
   const left = Object.keys(given).filter((field) => !KNOWN.has(field));
   const url = given['url'] ?? given['serverUrl'];
   const said = given['type'] ?? given['transport'];
   const transport = said === undefined || said === null ? (url === undefined ? 'stdio' : looksLikeSse(url) ? 'sse' : 'http') : TRANSPORTS[String(said)];
-  if (transport === undefined) problems.push(`Its ${given['type'] === undefined ? 'transport' : 'type'} is none of stdio, http and sse.`);
-  if (taken.has(name.trim())) problems.push('There is a server of this name already.');
+  if (transport === undefined) problems.push(t('adminMcp.mustBeStdioHttpOr', { given: given['type'] === undefined ? 'transport' : 'type' }));
+  if (taken.has(name.trim())) problems.push(t('adminMcp.aServerWithThisName'));
   const values = (field: 'env' | 'headers'): Record<string, McpValue> => {
     const record = given[field] ?? {};
     if (!isObject(record)) {
-      problems.push(`Its ${field} is no object.`);
+      problems.push(t('adminMcp.isNotAnObject', { field }));
       return {};
     }
-    return Object.fromEntries(Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(name, entry, value, notes)]));
+    return Object.fromEntries(Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(t, name, entry, value, notes)]));
   };
   const enabled = given['disabled'] !== true && given['enabled'] !== false;
   const request =
     transport === 'stdio'
       ? { name, enabled, transport, command: given['command'], args: given['args'] ?? [], env: values('env') }
-      : { name, enabled, transport, url, headers: { ...values('headers'), ...authOf(name, given['auth'], notes) } };
+      : { name, enabled, transport, url, headers: { ...values('headers'), ...authOf(t, name, given['auth'], notes) } };
   const parsed = CreateMcpServer.safeParse(request);
   if (!parsed.success && transport !== undefined)
-    for (const issue of parsed.error.issues) problems.push(sentenceOf(`${issue.path.join('.') || 'it'}: ${wordsOf(wordsOfIssue(issue))}`));
+    for (const issue of parsed.error.issues) problems.push(sentenceOf(t, `${issue.path.join('.') || 'it'}: ${wordsOf(t, wordsOfIssue(issue))}`));
   return {
     name,
     server: problems.length === 0 ? (parsed.data ?? null) : null,
@@ -112,16 +113,16 @@ interface Notes {
   readonly secretNames: Set<string>;
 }
 
-function mcpValueOf(server: string, entry: string, value: unknown, { secrets, problems, secretNames }: Notes): McpValue {
+function mcpValueOf(t: Translate, server: string, entry: string, value: unknown, { secrets, problems, secretNames }: Notes): McpValue {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-    problems.push(`${entry} is no text.`);
+    problems.push(t('adminMcp.isNotText', { entry }));
     return { value: '' };
   }
   const text = String(value);
   const reference = REFERENCE.exec(text);
   if (reference !== null && SecretName.safeParse(reference[2]).success) return { secret: reference[2] ?? '', prefix: reference[1] ?? '' };
   if (/\$\{(?:input|env):/.test(text)) {
-    problems.push(`${entry} asks its reader for a value, which nobody is there to give. Put a secret there: "\${NAME}".`);
+    problems.push(t('adminMcp.promptsForAValueWhich', { entry }));
     return { value: '' };
   }
   const [prefix = ''] = SCHEME.exec(text) ?? [];
@@ -136,24 +137,24 @@ function mcpValueOf(server: string, entry: string, value: unknown, { secrets, pr
 }
 
 /** OpenHands' `auth`: a token, or a strategy with its fields. */
-function authOf(server: string, auth: unknown, notes: Notes): Record<string, McpValue> {
+function authOf(t: Translate, server: string, auth: unknown, notes: Notes): Record<string, McpValue> {
   if (auth === undefined || auth === null) return {};
   const fields = isObject(auth) ? auth : { strategy: auth === 'oauth' ? 'oauth2' : 'bearer', value: auth };
-  const of = (header: string, text: unknown) => ({ [header]: mcpValueOf(server, header, text, notes) });
+  const of = (header: string, text: unknown) => ({ [header]: mcpValueOf(t, server, header, text, notes) });
   switch (fields['strategy']) {
     case 'none':
       return {};
     case 'bearer':
-      return of('Authorization', `Bearer ${String(fields['value'] ?? '').replace(SCHEME, '')}`);
+      return of('Authorization', t('adminMcp.bearer', { fields: String(fields['value'] ?? '').replace(SCHEME, '') }));
     case 'api_key':
       return of(String(fields['header_name'] ?? 'x-api-key'), fields['value']);
     case 'header':
       return Object.assign({}, ...Object.entries(isObject(fields['headers']) ? fields['headers'] : {}).map(([name, value]) => of(name, value)));
     case 'oauth2':
-      notes.problems.push('It needs a user who signs in with a browser (OAuth), which a sandbox cannot do. Make a token for it and send that in a header.');
+      notes.problems.push(t('adminMcp.thisServerNeedsABrowser'));
       return {};
     default:
-      notes.problems.push('Its auth is of a kind that is not known here: send what it needs in a header.');
+      notes.problems.push(t('adminMcp.thisTypeOfAuthenticationIs'));
       return {};
   }
 }
@@ -173,4 +174,4 @@ function holdsProof(url: unknown, args: unknown): boolean {
   );
 }
 
-const wordsOf = (message: string): string => (/expected string, received undefined/i.test(message) ? 'is missing' : message);
+const wordsOf = (t: Translate, message: string): string => (/expected string, received undefined/i.test(message) ? t('adminMcp.isMissing') : message);

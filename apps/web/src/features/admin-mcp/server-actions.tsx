@@ -3,6 +3,7 @@ import type { McpServer } from '@slipway/contracts';
 import { Button, ConfirmDialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api, patientApi } from '../../api/client.ts';
@@ -13,6 +14,7 @@ import { ServerDialog } from './server-form.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 export function ServerActions({ server, onChanged }: { server: McpServer; onChanged: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [doing, setDoing] = useState<'edit' | 'delete' | 'test' | null>(null);
   const close = () => setDoing(null);
@@ -23,49 +25,52 @@ export function ServerActions({ server, onChanged }: { server: McpServer; onChan
   };
   const where = { org: org.id, server: server.id };
   const test = useMutation({ mutationFn: () => patientApi.testMcpServer(where) });
-  const remove = useMutation({ mutationFn: () => api.deleteMcpServer(where), onSuccess: () => done(`${server.name} is deleted.`) });
+  const remove = useMutation({ mutationFn: () => api.deleteMcpServer(where), onSuccess: () => done(t('common.isDeleted', { name: server.name })) });
   const turn = useMutation({
     mutationFn: () => api.updateMcpServer({ ...where, body: { enabled: !server.enabled } }),
-    onSuccess: () => done(server.enabled ? `New conversations are without ${server.name}.` : `New conversations use ${server.name}.`),
+    onSuccess: () =>
+      done(
+        server.enabled ? t('adminMcp.isDisabledForNewConversations', { name: server.name }) : t('adminMcp.isEnabledForNewConversations', { name: server.name }),
+      ),
     onError: (error) => toast(failureOf(error).title),
   });
   return (
     <span className="flex items-center justify-end gap-1">
       <Button
-        aria-label={`Test ${server.name}`}
+        aria-label={t('adminMcp.test', { name: server.name })}
         onClick={() => {
           setDoing('test');
           if (!test.isPending) test.mutate();
         }}
       >
-        Test
+        {t('adminMcp.test2')}
       </Button>
       <Menu
         trigger={
-          <IconButton label={`Actions of ${server.name}`}>
+          <IconButton label={t('common.actionsOf', { name: server.name })}>
             <Ellipsis aria-hidden />
           </IconButton>
         }
       >
-        <MenuItem onSelect={() => setDoing('edit')}>Edit…</MenuItem>
-        <MenuItem onSelect={() => turn.mutate()}>{server.enabled ? 'Switch off' : 'Switch on'}</MenuItem>
+        <MenuItem onSelect={() => setDoing('edit')}>{t('adminMcp.edit')}</MenuItem>
+        <MenuItem onSelect={() => turn.mutate()}>{server.enabled ? t('adminMcp.disable') : t('adminMcp.enable')}</MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
-          Delete…
+          {t('common.delete')}
         </MenuItem>
       </Menu>
       {doing === 'test' ? <TestDialog server={server} test={test} onClose={close} /> : null}
       {doing === 'edit' ? (
-        <ServerDialog server={server} onClose={close} onDone={({ name }) => done(`${name} is changed, for conversations from now on.`)} />
+        <ServerDialog server={server} onClose={close} onDone={({ name }) => done(t('adminMcp.updatedNewConversationsUseIt', { name }))} />
       ) : null}
       <ConfirmDialog
         open={doing === 'delete'}
         onOpenChange={(open) => open || close()}
-        title={`Delete ${server.name}?`}
-        confirmLabel="Delete"
+        title={t('common.delete3', { name: server.name })}
+        confirmLabel={t('common.delete2')}
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        <p>New conversations are without its tools; those that run keep them until they rest. Its secrets stay where they are kept.</p>
+        <p>{t('adminMcp.newConversationsNoLongerHave')}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </span>

@@ -1,5 +1,6 @@
 import { CreateMcpServer, type McpServer, type McpValue, SecretName, SecretValue, UpdateMcpServer } from '@slipway/contracts';
 import { z } from 'zod';
+import type { Translate } from '../../messages/translate.ts';
 
 /** A header or a variable as it is edited. Of the last fields only those of its `kind` count. */
 export interface Entry {
@@ -55,23 +56,23 @@ export function freshSecrets({ name: server, entries }: ServerValues): Array<{ n
 }
 
 /** What is wrong with the rows that no schema of a server sees: it would lose one of two of a name. */
-function faultsOf({ name: server, entries }: ServerValues): string[] {
+function faultsOf(t: Translate, { name: server, entries }: ServerValues): string[] {
   const faults: string[] = [];
   const seen = new Set<string>();
   const fresh = new Set<string>();
   for (const entry of entries) {
     if (isBlank(entry)) continue;
     const name = entry.name.trim();
-    if (name === '') faults.push('one of them has no name');
-    else if (seen.has(name.toLowerCase())) faults.push(`${name} is there twice`);
+    if (name === '') faults.push(t('adminMcp.oneOfThemHasNo'));
+    else if (seen.has(name.toLowerCase())) faults.push(t('adminMcp.isUsedTwice', { name }));
     seen.add(name.toLowerCase());
-    if (entry.kind === 'secret' && entry.secret === '') faults.push(`${name}: choose a secret`);
+    if (entry.kind === 'secret' && entry.secret === '') faults.push(t('adminMcp.chooseASecret', { name }));
     if (entry.kind !== 'fresh') continue;
     const secret = SecretName.safeParse(nameOfSecret(server, entry));
-    if (fresh.has(nameOfSecret(server, entry))) faults.push(`${name}: another row keeps its secret under the same name`);
+    if (fresh.has(nameOfSecret(server, entry))) faults.push(t('adminMcp.sameSecretName', { name }));
     fresh.add(nameOfSecret(server, entry));
-    if (!secret.success) faults.push(`${name}: the name of the secret ${secret.error.issues[0]?.message ?? 'is wrong'}`);
-    if (!SecretValue.safeParse(entry.secretValue).success) faults.push(`${name}: give the secret its value`);
+    if (!secret.success) faults.push(t('adminMcp.wrongSecretName', { name, why: secret.error.issues[0]?.message ?? t('adminMcp.isNotValid') }));
+    if (!SecretValue.safeParse(entry.secretValue).success) faults.push(t('adminMcp.secretNeedsValue', { name }));
   }
   return faults;
 }
@@ -92,17 +93,19 @@ export function nameOfSecret(server: string, { kind, name, secret }: Entry): str
   return secret.trim() !== '' || kind !== 'fresh' ? secret.trim() : secretNameFor(server, name);
 }
 
-const edited = z.custom<ServerValues>().superRefine((values, context) => {
-  for (const message of faultsOf(values).slice(0, 1)) context.addIssue({ code: 'custom', path: ['entries'], message });
-});
+const edited = (t: Translate) =>
+  z.custom<ServerValues>().superRefine((values, context) => {
+    for (const message of faultsOf(t, values).slice(0, 1)) context.addIssue({ code: 'custom', path: ['entries'], message });
+  });
 /** From what is typed to the request; what is wrong with it stands at the names of the fields. */
-export const NewServer = edited.transform(requestOf).pipe(CreateMcpServer);
-export const ChangedServer = edited
-  .transform((values) => {
-    const { transport: _, ...change } = requestOf(values) as { transport: unknown };
-    return change;
-  })
-  .pipe(UpdateMcpServer);
+export const newServer = (t: Translate) => edited(t).transform(requestOf).pipe(CreateMcpServer);
+export const changedServer = (t: Translate) =>
+  edited(t)
+    .transform((values) => {
+      const { transport: _, ...change } = requestOf(values) as { transport: unknown };
+      return change;
+    })
+    .pipe(UpdateMcpServer);
 
 /** A name for the secret of a header: `GitHub`, `Authorization` → `GITHUB_AUTHORIZATION`. */
 export function secretNameFor(server: string, entry: string): string {

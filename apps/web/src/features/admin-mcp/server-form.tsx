@@ -1,12 +1,14 @@
 'use client';
 import type { CreateMcpServer, McpServer, UpdateMcpServer } from '@slipway/contracts';
 import { Button, Checkbox, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
+import { translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 import { EntriesField } from './entries-field.tsx';
-import { ChangedServer, freshSecrets, NewServer, type ServerValues, valuesOf } from './server-entries.ts';
+import { changedServer, freshSecrets, newServer, type ServerValues, valuesOf } from './server-entries.ts';
 import { KIND_OPTIONS } from './server-words.ts';
 import { useKeptSecrets } from './use-kept-secrets.ts';
 import { useSecretNames } from './use-secret-names.ts';
@@ -19,11 +21,12 @@ interface Given {
 }
 
 export function ServerDialog(given: Given) {
+  const t = useTranslations();
   return (
     <Dialog
       open
       onOpenChange={(open) => open || given.onClose()}
-      title={given.server === null ? 'New MCP server' : `Edit ${given.server.name}`}
+      title={given.server === null ? t('adminMcp.newMcpServer') : t('common.edit2', { name: given.server.name })}
       className="w-[min(600px,calc(100vw-32px))]"
     >
       <ServerForm {...given} />
@@ -32,12 +35,13 @@ export function ServerDialog(given: Given) {
 }
 
 function ServerForm({ server, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
   const secretNames = useSecretNames();
   const kept = useKeptSecrets();
-  const form = useForm<ServerValues, typeof NewServer | typeof ChangedServer, McpServer>({
+  const form = useForm<ServerValues, ReturnType<typeof newServer> | ReturnType<typeof changedServer>, McpServer>({
     initial: valuesOf(server),
-    schema: server === null ? NewServer : ChangedServer,
+    schema: server === null ? newServer(t) : changedServer(t),
     requestOf: (values) => values,
     send: async (body) => {
       await kept.keep(freshSecrets(form.values), form.values.name);
@@ -54,13 +58,13 @@ function ServerForm({ server, onClose, onDone }: Given) {
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Name" hint="Before the names of its tools." error={form.error('name')}>
+        <Field label={t('common.name')} hint={t('adminMcp.usedAsAPrefixFor')} error={form.error('name')}>
           {(control) => (
             <Input
               {...control}
               data-autofocus
               value={values.name}
-              placeholder="tracker"
+              placeholder={t('adminMcp.tracker')}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => form.set('name', event.target.value)}
@@ -68,31 +72,31 @@ function ServerForm({ server, onClose, onDone }: Given) {
           )}
         </Field>
         {server === null ? (
-          <Field label="Kind" hint={kind?.hint}>
+          <Field label={t('common.kind')} hint={kind === undefined ? undefined : t(kind.hint)}>
             {(control) => (
               <Select
                 {...control}
                 value={values.transport}
-                options={KIND_OPTIONS}
+                options={translated(t, KIND_OPTIONS)}
                 onChange={(transport) => form.set('transport', transport as ServerValues['transport'])}
               />
             )}
           </Field>
         ) : (
           <div className="flex flex-col gap-1">
-            <span className="text-xs font-medium text-ink-muted">Kind</span>
+            <span className="text-xs font-medium text-ink-muted">{t('common.kind')}</span>
             <span className="flex h-8 items-center text-sm">{kind?.label}</span>
           </div>
         )}
       </div>
       {isProgram ? (
         <>
-          <Field label="Command" hint="A program in the sandbox: of its image, or installed by the setup script." error={form.error('command')}>
+          <Field label={t('common.command')} hint={t('adminMcp.aProgramInTheSandbox')} error={form.error('command')}>
             {(control) => (
               <Input
                 {...control}
                 value={values.command}
-                placeholder="npx"
+                placeholder={t('adminMcp.npx')}
                 autoComplete="off"
                 spellCheck={false}
                 className="font-mono"
@@ -100,13 +104,13 @@ function ServerForm({ server, onClose, onDone }: Given) {
               />
             )}
           </Field>
-          <Field label="Arguments" hint="One a line." error={form.error('args')}>
+          <Field label={t('adminMcp.arguments')} hint={t('adminMcp.onePerLine')} error={form.error('args')}>
             {(control) => (
               <Textarea
                 {...control}
                 rows={3}
                 value={values.args}
-                placeholder={'-y\n@acme/tracker-mcp'}
+                placeholder={t('adminMcp.yAcmeTrackerMcp')}
                 autoComplete="off"
                 spellCheck={false}
                 className="font-mono"
@@ -116,12 +120,12 @@ function ServerForm({ server, onClose, onDone }: Given) {
           </Field>
         </>
       ) : (
-        <Field label="Address" hint="At a public https address." error={form.error('url')}>
+        <Field label={t('common.address')} hint={t('adminMcp.aPublicHttpsUrl')} error={form.error('url')}>
           {(control) => (
             <Input
               {...control}
               value={values.url}
-              placeholder="https://tracker.example.com/mcp"
+              placeholder={t('adminMcp.httpsTrackerExampleComMcp')}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => form.set('url', event.target.value)}
@@ -137,12 +141,12 @@ function ServerForm({ server, onClose, onDone }: Given) {
         error={form.error('entries') ?? form.error(isProgram ? 'env' : 'headers')}
         onChange={(entries) => form.set('entries', entries)}
       />
-      <Checkbox label="New conversations use it" checked={values.enabled} onChange={(checked) => form.set('enabled', checked)} />
+      <Checkbox label={t('adminMcp.enableForNewConversations')} checked={values.enabled} onChange={(checked) => form.set('enabled', checked)} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          {server === null ? 'Add it' : 'Save'}
+          {server === null ? t('adminMcp.addServer') : t('common.save')}
         </Button>
       </div>
     </form>

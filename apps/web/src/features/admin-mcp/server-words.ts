@@ -1,13 +1,18 @@
 import type { McpServer } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
 /** The three ways to a server, as people choose them. */
 export const KIND_OPTIONS = [
-  { value: 'http', label: 'Streamable HTTP', hint: 'A server at an address: what most are today.' },
-  { value: 'sse', label: 'Server-sent events', hint: 'The older way to a server at an address.' },
-  { value: 'stdio', label: 'Program in the sandbox', hint: 'It is started for each conversation and ends with it.' },
+  { value: 'http', label: 'adminMcp.streamableHttp', hint: 'adminMcp.aServerAtAUrl' },
+  { value: 'sse', label: 'adminMcp.serverSentEvents', hint: 'adminMcp.theOlderProtocolForA' },
+  { value: 'stdio', label: 'adminMcp.programInTheSandbox', hint: 'adminMcp.startedForEachConversationAnd' },
 ] as const;
 
-export const KINDS: Readonly<Record<McpServer['transport'], string>> = { http: 'Streamable HTTP', sse: 'Server-sent events', stdio: 'Program' };
+export const KINDS: Readonly<Record<McpServer['transport'], MessageKey>> = {
+  http: 'adminMcp.streamableHttp',
+  sse: 'adminMcp.serverSentEvents',
+  stdio: 'adminMcp.program',
+};
 
 /** Where it is, in one line. */
 export function placeOf(server: McpServer): string {

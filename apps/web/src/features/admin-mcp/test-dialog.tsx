@@ -2,13 +2,15 @@
 import type { McpServer, McpServerTest } from '@slipway/contracts';
 import { Button, Dialog, Notice, ScrollBox, Spinner } from '@slipway/ui';
 import type { UseMutationResult } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { number } from '../../browser/format.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 
 /** What comes of trying a server, from the first moment on. Closing it ends nothing: the sandbox of the test ends by itself. */
 export function TestDialog({ server, test, onClose }: { server: McpServer; test: UseMutationResult<McpServerTest, Error, void>; onClose: () => void }) {
+  const t = useTranslations();
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={`Test of ${server.name}`}>
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminMcp.testOf', { name: server.name })}>
       <div className="flex flex-col gap-4 p-4">
         <div aria-live="polite" className="flex min-h-16 flex-col gap-3 text-sm">
           {test.isPending ? (
@@ -16,10 +18,10 @@ export function TestDialog({ server, test, onClose }: { server: McpServer; test:
               <Spinner className="mt-0.5" />
               <span>
                 {test.isPaused
-                  ? 'You are offline. It begins when the connection is back.'
+                  ? t('adminMcp.youAreOfflineTheTest')
                   : server.transport === 'stdio'
-                    ? 'It is being started in a sandbox of its own. A program that has to be installed first may take a minute.'
-                    : 'It is being reached from a sandbox of its own, as agents reach it.'}
+                    ? t('adminMcp.startingInASandboxOf')
+                    : t('adminMcp.connectingFromASandboxAs')}
               </span>
             </p>
           ) : null}
@@ -27,9 +29,9 @@ export function TestDialog({ server, test, onClose }: { server: McpServer; test:
           {test.isPending ? null : <ErrorNotice error={test.error} />}
         </div>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{t('common.close')}</Button>
           <Button tone="primary" busy={test.isPending} onClick={() => test.mutate()}>
-            Test again
+            {t('adminMcp.testAgain')}
           </Button>
         </div>
       </div>
@@ -38,20 +40,21 @@ export function TestDialog({ server, test, onClose }: { server: McpServer; test:
 }
 
 function Outcome({ of: result }: { of: McpServerTest }) {
+  const t = useTranslations();
   if (result.failure !== null)
     return (
-      <Notice tone="bad" title={result.failure.kind === 'settings' ? 'It was not tried' : 'It does not work yet'}>
+      <Notice tone="bad" title={result.failure.kind === 'settings' ? t('adminMcp.theTestDidNotRun') : t('adminMcp.theServerDoesNotWork')}>
         <p>{result.failure.detail}</p>
       </Notice>
     );
   const count = result.tools.length + result.moreTools;
   return (
     <>
-      <Notice tone="ok" title={`It answered in ${number(Math.max(0.1, Math.round(result.elapsedMs / 100) / 10))} s`}>
-        <p>{count === 0 ? 'It offers no tools: agents gain nothing by it.' : `It offers ${number(count)} ${count === 1 ? 'tool' : 'tools'}.`}</p>
+      <Notice tone="ok" title={t('adminMcp.answeredInS', { seconds: number(Math.max(0.1, Math.round(result.elapsedMs / 100) / 10)) })}>
+        <p>{count === 0 ? t('adminMcp.theServerOffersNoTools') : t('adminMcp.itOffers', { count })}</p>
       </Notice>
       {count === 0 ? null : (
-        <ScrollBox label="Its tools" className="max-h-64 overflow-auto rounded-md border border-line">
+        <ScrollBox label={t('adminMcp.tools')} className="max-h-64 overflow-auto rounded-md border border-line">
           <ul className="divide-y divide-line">
             {result.tools.map((tool, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a server may give two tools one name, and the list never changes
@@ -59,7 +62,7 @@ function Outcome({ of: result }: { of: McpServerTest }) {
                 {tool}
               </li>
             ))}
-            {result.moreTools === 0 ? null : <li className="px-3 py-1.5 text-ink-muted">and {number(result.moreTools)} more</li>}
+            {result.moreTools === 0 ? null : <li className="px-3 py-1.5 text-ink-muted">{t('adminMcp.andMore', { moreTools: number(result.moreTools) })}</li>}
           </ul>
         </ScrollBox>
       )}

@@ -1,4 +1,5 @@
 'use client';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';
@@ -6,6 +7,7 @@ import { KeptSecrets } from './kept-secrets.ts';
 
 /** As long as the dialog is open; for every conversation of the organization. */
 export function useKeptSecrets(): KeptSecrets {
+  const t = useTranslations();
   const { org } = useSession();
   const [kept] = useState(
     () =>
@@ -14,7 +16,7 @@ export function useKeptSecrets(): KeptSecrets {
           (
             await api.createSecret({
               org: org.id,
-              body: { name, value, kind: 'variable', scope: 'org', description: `Of the MCP server ${server}`.slice(0, 500) },
+              body: { name, value, kind: 'variable', scope: 'org', description: t('adminMcp.forTheMcpServer', { server }).slice(0, 500) },
             })
           ).id,
         change: (secret, value) => api.updateSecret({ org: org.id, secret, body: { value } }),

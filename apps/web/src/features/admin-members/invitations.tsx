@@ -3,6 +3,7 @@ import { INVITATION_STATES, type Invitation, type SentInvitation } from '@slipwa
 import { Badge, Button, type Column, ConfirmDialog, Dialog, EmptyState, IconButton, Select, Table } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { MailX, RotateCw } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { z } from 'zod';
@@ -10,6 +11,7 @@ import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago, Ahead } from '../../browser/ago.tsx';
+import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import { ROLE_LABELS } from '../admin/roles.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { CopyLine } from '../form/secret-box.tsx';
@@ -18,16 +20,20 @@ import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
 
 const ALL = 'all';
-const STATES: Record<Invitation['state'], { label: string; tone: 'accent' | 'ok' | 'neutral' | 'warn' }> = {
-  open: { label: 'Waiting', tone: 'accent' },
-  accepted: { label: 'Accepted', tone: 'ok' },
-  revoked: { label: 'Taken back', tone: 'neutral' },
-  expired: { label: 'Expired', tone: 'warn' },
+const STATES: Record<Invitation['state'], { label: MessageKey; tone: 'accent' | 'ok' | 'neutral' | 'warn' }> = {
+  open: { label: 'adminMembers.waiting', tone: 'accent' },
+  accepted: { label: 'adminMembers.accepted', tone: 'ok' },
+  revoked: { label: 'adminMembers.revoked', tone: 'neutral' },
+  expired: { label: 'adminMembers.expired', tone: 'warn' },
 };
-const FILTERS = [{ value: ALL, label: 'All states' }, ...INVITATION_STATES.map((state) => ({ value: state, label: STATES[state].label }))];
+const FILTERS: readonly Option[] = [
+  { value: ALL, label: 'adminMembers.allStates' },
+  ...INVITATION_STATES.map((state) => ({ value: state, label: STATES[state].label })),
+];
 
 /** Who was asked to join, newest first. */
 export function Invitations({ invite }: { invite: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [stateName, setState] = useAddressValue('state');
   const state = z.enum(INVITATION_STATES).safeParse(stateName).data;
@@ -39,20 +45,26 @@ export function Invitations({ invite }: { invite: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   return (
     <div className="flex flex-col gap-3">
-      <Select aria-label="State" className="w-40" options={FILTERS} value={state ?? ALL} onChange={(value) => setState(value === ALL ? null : value, 'push')} />
+      <Select
+        aria-label={t('common.state')}
+        className="w-40"
+        options={translated(t, FILTERS)}
+        value={state ?? ALL}
+        onChange={(value) => setState(value === ALL ? null : value, 'push')}
+      />
       <ListPanel
         list={list}
-        noun="invitations"
+        noun={t('adminMembers.invitations')}
         empty={
           <EmptyState
-            title="Nobody was invited yet"
+            title={t('adminMembers.noInvitationsYet')}
             action={
               <Button tone="primary" onClick={invite}>
-                Invite people
+                {t('adminMembers.invitePeople')}
               </Button>
             }
           >
-            Each person gets a link that holds for seven days; here you see who has used it.
+            {t('adminMembers.eachPersonGetsALink')}
           </EmptyState>
         }
         filtered={state === undefined ? null : () => setState(null)}
@@ -61,14 +73,12 @@ export function Invitations({ invite }: { invite: () => void }) {
       </ListPanel>
       {revoking === null ? null : <RevokeDialog invitation={revoking} onClose={() => setRevoking(null)} />}
       {sent?.link == null ? null : (
-        <Dialog open onOpenChange={(open) => !open && setSent(null)} title={`A new link for ${sent.invitation.email}`}>
+        <Dialog open onOpenChange={(open) => !open && setSent(null)} title={t('adminMembers.newLinkFor', { email: sent.invitation.email })}>
           <div className="flex flex-col gap-4 p-4">
-            <p className="text-sm">
-              This installation sends no mail: hand the link on yourself. It is shown only now, holds for seven days, and the one before has ended.
-            </p>
-            <CopyLine label={`Link for ${sent.invitation.email}`} text={sent.link} />
+            <p className="text-sm">{t('adminMembers.thisInstallationSendsNoEmail')}</p>
+            <CopyLine label={t('adminMembers.linkFor', { email: sent.invitation.email })} text={sent.link} />
             <Button tone="primary" className="self-end" onClick={() => setSent(null)}>
-              Done
+              {t('common.done')}
             </Button>
           </div>
         </Dialog>
@@ -78,14 +88,15 @@ export function Invitations({ invite }: { invite: () => void }) {
 }
 
 function InvitationTable(props: { rows: readonly Invitation[]; revoke: (invitation: Invitation) => void; onSent: (sent: SentInvitation) => void }) {
+  const t = useTranslations();
   const columns: Column<Invitation>[] = [
-    { label: 'Address', phone: 'title', cell: (invitation) => <span className="font-medium break-all">{invitation.email}</span> },
-    { label: 'Role', cell: (invitation) => ROLE_LABELS[invitation.role] },
-    { label: 'State', cell: (invitation) => <State invitation={invitation} /> },
-    { label: 'Invited by', cell: (invitation) => <span className="text-ink-muted md:whitespace-nowrap">{invitation.invitedBy.label}</span> },
-    { label: 'Invited', phone: 'hidden', cell: (invitation) => <Ago at={invitation.createdAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('common.address'), phone: 'title', cell: (invitation) => <span className="font-medium break-all">{invitation.email}</span> },
+    { label: t('common.role'), cell: (invitation) => t(ROLE_LABELS[invitation.role]) },
+    { label: t('common.state'), cell: (invitation) => <State invitation={invitation} /> },
+    { label: t('adminMembers.invitedBy'), cell: (invitation) => <span className="text-ink-muted md:whitespace-nowrap">{invitation.invitedBy.label}</span> },
+    { label: t('adminMembers.invited'), phone: 'hidden', cell: (invitation) => <Ago at={invitation.createdAt} className="whitespace-nowrap text-ink-muted" /> },
     {
-      label: 'Expires',
+      label: t('common.expires'),
       cell: (invitation) => (
         <span className="whitespace-nowrap text-ink-muted">
           {invitation.state === 'open' ? <Ahead at={invitation.expiresAt} /> : invitation.state === 'expired' ? <Ago at={invitation.expiresAt} /> : '–'}
@@ -93,39 +104,41 @@ function InvitationTable(props: { rows: readonly Invitation[]; revoke: (invitati
       ),
     },
     {
-      label: 'Actions',
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (invitation) => <Actions invitation={invitation} revoke={props.revoke} onSent={props.onSent} />,
     },
   ];
-  return <Table label="Invitations" columns={columns} rows={props.rows} rowKey={(invitation) => invitation.id} />;
+  return <Table label={t('adminMembers.invitations2')} columns={columns} rows={props.rows} rowKey={(invitation) => invitation.id} />;
 }
 
 function State({ invitation: { state, mail } }: { invitation: Invitation }) {
+  const t = useTranslations();
   return (
     <span className="flex flex-wrap items-center gap-1.5 max-md:justify-end">
-      <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>
-      {state === 'open' && mail.state === 'waiting' ? <span className="text-xs text-ink-muted">mail is on its way</span> : null}
+      <Badge tone={STATES[state].tone}>{t(STATES[state].label)}</Badge>
+      {state === 'open' && mail.state === 'waiting' ? <span className="text-xs text-ink-muted">{t('adminMembers.emailSent')}</span> : null}
       {state === 'open' && mail.state === 'failed' ? (
         <span className="text-xs text-bad" title={mail.error ?? undefined}>
-          the mail was refused
+          {t('adminMembers.emailRejected')}
         </span>
       ) : null}
-      {state === 'open' && mail.state === 'link' ? <span className="text-xs text-ink-muted">by link</span> : null}
+      {state === 'open' && mail.state === 'link' ? <span className="text-xs text-ink-muted">{t('adminMembers.byLink')}</span> : null}
     </span>
   );
 }
 
 function Actions({ invitation, revoke, onSent }: { invitation: Invitation; revoke: (invitation: Invitation) => void; onSent: (sent: SentInvitation) => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const resend = useMutation({
     mutationFn: () => api.resendInvitation({ org: org.id, invitation: invitation.id }),
     onSuccess: (sent) => {
       void queries.invalidateQueries({ queryKey: ['invitations', org.id] });
-      if (sent.link === null) toast.success(`A new mail goes to ${invitation.email}.`);
+      if (sent.link === null) toast.success(t('adminMembers.aNewEmailIsOn', { email: invitation.email }));
       else onSent(sent);
     },
     onError: (error) => {
@@ -137,11 +150,11 @@ function Actions({ invitation, revoke, onSent }: { invitation: Invitation; revok
   if (invitation.state !== 'open' && invitation.state !== 'expired') return null;
   return (
     <span className="flex justify-end">
-      <IconButton label={`Send ${invitation.email} a new link`} busy={resend.isPending} onClick={() => resend.mutate()}>
+      <IconButton label={t('adminMembers.sendANewLink', { email: invitation.email })} busy={resend.isPending} onClick={() => resend.mutate()}>
         <RotateCw aria-hidden />
       </IconButton>
       {invitation.state === 'open' ? (
-        <IconButton label={`Take the invitation of ${invitation.email} back`} onClick={() => revoke(invitation)}>
+        <IconButton label={t('adminMembers.revokeInvitationFor', { email: invitation.email })} onClick={() => revoke(invitation)}>
           <MailX aria-hidden />
         </IconButton>
       ) : null}
@@ -150,6 +163,7 @@ function Actions({ invitation, revoke, onSent }: { invitation: Invitation; revok
 }
 
 function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const revoke = useMutation({
@@ -163,13 +177,13 @@ function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title="Take the invitation back?"
-      confirmLabel="Take it back"
+      title={t('adminMembers.revokeInvitation')}
+      confirmLabel={t('adminMembers.revoke')}
       busy={revoke.isPending}
       onConfirm={() => revoke.mutate()}
     >
       <p>
-        The link of <strong className="font-medium break-all">{invitation.email}</strong> ends at once. You can invite them again with a new one.
+        {t.rich('adminMembers.theLinkForStopsWorking', { email: invitation.email, b: (chunks) => <strong className="font-medium break-all">{chunks}</strong> })}
       </p>
       <ErrorNotice error={revoke.error} />
     </ConfirmDialog>

@@ -3,6 +3,7 @@ import { Button, ConfirmDialog } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -12,6 +13,7 @@ import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Leaves the organization, after having said what ends. */
 export function LeaveButton() {
+  const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();
   const { drop } = useMyOrgs();
@@ -20,14 +22,14 @@ export function LeaveButton() {
     mutationFn: () => api.leaveOrg({ org: org.id }),
     onSuccess: async () => {
       router.replace('/');
-      toast.success(`You have left ${org.name}.`);
+      toast.success(t('adminMembers.youHaveLeft', { name: org.name }));
       await drop(org.id);
     },
   });
   return (
     <>
       <Button onClick={() => setAsking(true)}>
-        <LogOut aria-hidden /> Leave
+        <LogOut aria-hidden /> {t('adminMembers.leave')}
       </Button>
       <ConfirmDialog
         open={asking}
@@ -35,13 +37,13 @@ export function LeaveButton() {
           setAsking(open);
           leave.reset();
         }}
-        title={`Leave ${org.name}?`}
-        confirmLabel="Leave"
+        title={t('adminMembers.leave2', { name: org.name })}
+        confirmLabel={t('adminMembers.leave')}
         busy={leave.isPending}
         onConfirm={() => leave.mutate()}
       >
-        <p>You lose {org.name} at once, and can come back only when somebody invites you.</p>
-        <p>Your API keys for it end and your running sandboxes are paused. Your conversations stay with the organization.</p>
+        <p>{t('adminMembers.youLoseAccessToImmediately', { name: org.name })}</p>
+        <p>{t('adminMembers.yourApiKeysForIt')}</p>
         <ErrorNotice error={leave.error} />
       </ConfirmDialog>
     </>

@@ -2,6 +2,7 @@
 import { Button, Notice, TabPanel, Tabs } from '@slipway/ui';
 import { UserPlus } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { Page } from '../frame/page.tsx';
@@ -12,20 +13,21 @@ import { LeaveButton } from './leave-button.tsx';
 import { People } from './people.tsx';
 
 export function Members() {
+  const t = useTranslations();
   const { org } = useSession();
   const [view, setView] = useAddressValue('view');
   const [inviting, setInviting] = useState(false);
   const invites = org.permissions.includes('member:invite') && org.kind === 'company';
   return (
     <Page
-      title="Members"
-      description={`Who belongs to ${org.name}, and what they may do in it.`}
+      title={t('common.members')}
+      description={t('adminMembers.usersInAndTheirRoles', { name: org.name })}
       action={
         <div className="flex gap-2">
           {org.kind === 'company' ? <LeaveButton /> : null}
           {invites ? (
             <Button tone="primary" onClick={() => setInviting(true)}>
-              <UserPlus aria-hidden /> Invite people
+              <UserPlus aria-hidden /> {t('adminMembers.invitePeople')}
             </Button>
           ) : null}
         </div>
@@ -33,24 +35,24 @@ export function Members() {
     >
       {org.kind === 'personal' ? (
         <Notice
-          title="This is your personal organization; nobody else can join it."
+          title={t('adminMembers.thisIsYourPersonalOrganization')}
           action={
             <Button asChild>
-              <Link href="/orgs/new">Create organization</Link>
+              <Link href="/orgs/new">{t('adminMembers.createOrganization')}</Link>
             </Button>
           }
         >
-          To work with others, create an organization for all of you.
+          {t('adminMembers.toWorkWithOthersCreate')}
         </Notice>
       ) : null}
       {invites ? (
         <Tabs
-          label="People and invitations"
+          label={t('adminMembers.usersAndInvitations')}
           value={view === 'invitations' ? view : 'people'}
           onChange={(value) => setView(value === 'people' ? null : value, 'push')}
           tabs={[
-            { value: 'people', label: 'People' },
-            { value: 'invitations', label: 'Invitations' },
+            { value: 'people', label: t('common.users') },
+            { value: 'invitations', label: t('adminMembers.invitations2') },
           ]}
         >
           <TabPanel value="people">

@@ -3,6 +3,7 @@ import { type Member, ROLES, type Role } from '@slipway/contracts';
 import { Badge, Button, type Column, EmptyState, IconButton, Select, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Download, UserMinus } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
 import { money } from '../../browser/format.ts';
+import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import { isAbove, ROLE_LABELS, roleOptions, rolesToGive } from '../admin/roles.ts';
 import { saveFile } from '../list/csv.ts';
 import { ListPanel } from '../list/list-panel.tsx';
@@ -22,11 +24,12 @@ import { RemoveDialog } from './remove-dialog.tsx';
 import { useSetRole } from './use-set-role.ts';
 
 const ALL = 'all';
-const ROLE_FILTERS = [{ value: ALL, label: 'All roles' }, ...ROLES.map((role) => ({ value: role, label: ROLE_LABELS[role] }))];
-const SOURCES: Record<Member['source'], string> = { founder: 'Founder', invitation: 'Invitation', domain: 'Domain' };
+const ROLE_FILTERS: readonly Option[] = [{ value: ALL, label: 'adminMembers.allRoles' }, ...ROLES.map((role) => ({ value: role, label: ROLE_LABELS[role] }))];
+const SOURCES: Record<Member['source'], MessageKey> = { founder: 'adminMembers.founder', invitation: 'adminMembers.invitation', domain: 'adminMembers.domain' };
 
 /** Everybody in the organization, last joined first. */
 export function People() {
+  const t = useTranslations();
   const { org } = useSession();
   const [search, setSearch] = useAddressValue('search');
   const [roleName, setRole] = useAddressValue('role');
@@ -40,7 +43,7 @@ export function People() {
   const save = useMutation({
     mutationFn: () => membersCsv((cursor) => api.listMembers({ org: org.id, query: { limit: 200, ...filter, ...cursor } })),
     onSuccess: (csv) => saveFile(`${org.slug}-members.csv`, csv),
-    onError: (error) => toast.error(`The list was not saved. ${failureOf(error).title}.`),
+    onError: (error) => toast.error(t('adminMembers.theListWasNotExported', { title: failureOf(error).title })),
   });
   const clear = () => {
     setSearch(null);
@@ -50,26 +53,26 @@ export function People() {
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <SearchField
-          label="Search people"
+          label={t('adminMembers.searchUsers')}
           value={search ?? ''}
           onChange={(value) => setSearch(value.trim() === '' ? null : value.trim())}
           className="min-w-48 flex-1 sm:max-w-72"
         />
         <Select
-          aria-label="Role"
+          aria-label={t('common.role')}
           className="w-36"
-          options={ROLE_FILTERS}
+          options={translated(t, ROLE_FILTERS)}
           value={role ?? ALL}
           onChange={(value) => setRole(value === ALL ? null : value, 'push')}
         />
         <Button className="ml-auto" busy={save.isPending} onClick={() => save.mutate()}>
-          <Download aria-hidden /> Export CSV
+          <Download aria-hidden /> {t('adminMembers.exportCsv')}
         </Button>
       </div>
       <ListPanel
         list={list}
-        noun="people"
-        empty={<EmptyState title="Nobody is here">An organization has at least one owner; this list should not be empty.</EmptyState>}
+        noun={t('adminMembers.users')}
+        empty={<EmptyState title={t('adminMembers.noMembers')}>{t('adminMembers.anOrganizationAlwaysHasAt')}</EmptyState>}
         filtered={search !== null || role !== undefined ? clear : null}
       >
         {(rows) => <PeopleTable rows={rows} remove={setLeaving} />}
@@ -80,77 +83,81 @@ export function People() {
 }
 
 function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (member: Member) => void }) {
+  const t = useTranslations();
   const { me, org } = useSession();
   const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
   const columns: Column<Member>[] = [
-    { label: 'Person', phone: 'title', cell: (member) => <Person member={member} mine={member.userId === me.id} /> },
+    { label: t('common.user'), phone: 'title', cell: (member) => <Person member={member} mine={member.userId === me.id} /> },
     {
-      label: 'Role',
+      label: t('common.role'),
       className: 'md:w-40',
       cell: (member) => <RoleOf member={member} fixed={!may('member:set-role') || member.userId === me.id || isAbove(member.role, org.role)} />,
     },
-    { label: 'Joined by', phone: 'hidden', cell: (member) => <span className="text-ink-muted">{SOURCES[member.source]}</span> },
-    { label: 'Joined', phone: 'hidden', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('adminMembers.joinedBy'), phone: 'hidden', cell: (member) => <span className="text-ink-muted">{t(SOURCES[member.source])}</span> },
+    { label: t('adminMembers.joined'), phone: 'hidden', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
     {
-      label: 'Last active',
+      label: t('adminMembers.lastActive2'),
       cell: (member) =>
         member.lastActiveAt === null ? (
-          <span className="text-ink-muted">Never</span>
+          <span className="text-ink-muted">{t('adminMembers.never')}</span>
         ) : (
           <Ago at={member.lastActiveAt} className="whitespace-nowrap text-ink-muted" />
         ),
     },
   ];
   if (rows.some(({ spending }) => spending !== null))
-    columns.push({ label: 'Spent this cycle', align: 'end', cell: ({ spending }) => (spending === null ? null : <Spent spending={spending} />) });
+    columns.push({ label: t('adminMembers.spentThisMonth'), align: 'end', cell: ({ spending }) => (spending === null ? null : <Spent spending={spending} />) });
   if (may('member:remove') && org.kind === 'company')
     columns.push({
-      label: 'Actions',
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (member) =>
         member.userId === me.id || isAbove(member.role, org.role) ? null : (
-          <IconButton label={`Remove ${member.name}`} onClick={() => remove(member)}>
+          <IconButton label={t('adminMembers.remove', { name: member.name })} onClick={() => remove(member)}>
             <UserMinus aria-hidden />
           </IconButton>
         ),
     });
-  return <Table label="People" columns={columns} rows={rows} rowKey={(member) => member.userId} />;
+  return <Table label={t('common.users')} columns={columns} rows={rows} rowKey={(member) => member.userId} />;
 }
 
 function Person({ member, mine }: { member: Member; mine: boolean }) {
+  const t = useTranslations();
   return (
     <span className="block min-w-0">
       <span className="flex flex-wrap items-center gap-2 font-medium">
         <span className="min-w-0 break-words">{member.name}</span>
-        {mine ? <Badge>You</Badge> : null}
-        {member.deactivated ? <Badge tone="warn">Deactivated</Badge> : null}
+        {mine ? <Badge>{t('common.you')}</Badge> : null}
+        {member.deactivated ? <Badge tone="warn">{t('adminMembers.deactivated')}</Badge> : null}
       </span>
-      <span className="block text-xs break-all text-ink-muted">{member.email ?? 'No e-mail address'}</span>
+      <span className="block text-xs break-all text-ink-muted">{member.email ?? t('adminMembers.noEmailAddress')}</span>
     </span>
   );
 }
 
 /** To the cent, with the exact sum to point at. */
 function Spent({ spending: { spentUsd, limitUsd } }: { spending: NonNullable<Member['spending']> }) {
+  const t = useTranslations();
   return (
     <span className="whitespace-nowrap tabular-nums" title={`$${spentUsd}`}>
       {money(Number(spentUsd))}
-      {limitUsd === null ? null : <span className="text-ink-muted"> of {money(Number(limitUsd))}</span>}
+      {limitUsd === null ? null : <span className="text-ink-muted"> {t('adminMembers.of', { limitUsd: money(Number(limitUsd)) })}</span>}
     </span>
   );
 }
 
 function RoleOf({ member, fixed }: { member: Member; fixed: boolean }) {
+  const t = useTranslations();
   const { org } = useSession();
   const setRole = useSetRole();
-  if (fixed) return <span>{ROLE_LABELS[member.role]}</span>;
+  if (fixed) return <span>{t(ROLE_LABELS[member.role])}</span>;
   return (
     <Select
-      aria-label={`Role of ${member.name}`}
+      aria-label={t('adminMembers.roleOf', { name: member.name })}
       className="w-32"
-      options={roleOptions(rolesToGive(org.role))}
+      options={roleOptions(t, rolesToGive(org.role))}
       value={member.role}
       onChange={(value) => setRole({ member, from: member.role, to: value as Role })}
     />

@@ -2,6 +2,7 @@
 import type { Member, MemberRemoval } from '@slipway/contracts';
 import { ConfirmDialog } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -13,6 +14,7 @@ import { RemovalWords } from './removal-words.tsx';
 
 /** Removes a member, after having said what ends with them and what stays. */
 export function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [revokeKeys, setRevokeKeys] = useState(false);
@@ -26,7 +28,7 @@ export function RemoveDialog({ member, onClose }: { member: Member; onClose: () 
     mutationFn: () => api.removeMember({ org: org.id, user: member.userId, query: { revokeKnownKeys: revokeKeys ? 'true' : 'false' } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['members', org.id] });
-      toast.success(`${member.name} was removed from ${org.name}.`);
+      toast.success(t('adminMembers.removedFrom', { name: member.name, name2: org.name }));
       onClose();
     },
   });
@@ -34,16 +36,14 @@ export function RemoveDialog({ member, onClose }: { member: Member; onClose: () 
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`Remove ${member.name}?`}
-      confirmLabel="Remove"
+      title={t('adminMembers.remove2', { name: member.name })}
+      confirmLabel={t('adminMembers.remove3')}
       busy={remove.isPending}
       disabled={preview.data === undefined}
       onConfirm={() => remove.mutate()}
     >
-      <p>
-        {member.name} loses {org.name} at once, on every device, and can come back only when invited again.
-      </p>
-      <QueryPanel query={preview} label="What would end">
+      <p>{t('adminMembers.losesAccessToImmediatelyOn', { name: member.name, name2: org.name })}</p>
+      <QueryPanel query={preview} label={t('adminMembers.whatEnds')}>
         {(removal) => (
           <>
             <RemovalWords removal={removal} />

@@ -1,6 +1,7 @@
 'use client';
 import type { Member, Role } from '@slipway/contracts';
 import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -19,6 +20,7 @@ interface Change {
 
 /** Gives a role. The list shows it at once; when the server refuses, the old role comes back with the reason. */
 export function useSetRole(): (change: Change) => void {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const show = (userId: string, role: Role) =>
@@ -37,13 +39,20 @@ export function useSetRole(): (change: Change) => void {
       show(member.userId, to);
     },
     onSuccess: (_answer, { member, from, to, undoing }) => {
-      if (undoing) toast(`${member.name} is ${ROLE_LABELS[to]} again.`);
-      else undoToast(`${member.name} is now ${ROLE_LABELS[to]}.`, () => set.mutate({ member, from: to, to: from, undoing: true }));
+      if (undoing) toast(t('adminMembers.isAgain', { name: member.name, role: t(ROLE_LABELS[to]) }));
+      else
+        undoToast(t, t('adminMembers.isNow', { name: member.name, role: t(ROLE_LABELS[to]) }), () => set.mutate({ member, from: to, to: from, undoing: true }));
     },
     onError: (error, { member, from }) => {
       show(member.userId, from);
       const failure = failureOf(error);
-      toast.error(`${member.name} is still ${ROLE_LABELS[from]}. ${[failure.title, failure.detail, failure.nextStep].filter(Boolean).join(' ')}`);
+      toast.error(
+        t('adminMembers.isStill', {
+          name: member.name,
+          role: t(ROLE_LABELS[from]),
+          why: [failure.title, failure.detail, failure.nextStep].filter(Boolean).join(' '),
+        }),
+      );
       void queries.invalidateQueries({ queryKey: ['members', org.id] });
     },
   });

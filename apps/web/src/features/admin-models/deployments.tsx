@@ -2,9 +2,10 @@
 import type { ModelDeployment, ModelDeploymentTest } from '@slipway/contracts';
 import { Badge, Button, type Column, EmptyState, Section, StatusChip, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { failureOf, failureOfCode } from '../../api/failure.ts';
-import { Ago, Ahead } from '../../browser/ago.tsx';
+import { Ago, asAhead } from '../../browser/ago.tsx';
 import { number } from '../../browser/format.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
@@ -15,19 +16,17 @@ const REFRESH_MS = 5_000;
 
 /** How the places behind the installation's models fare. */
 export function Deployments() {
+  const t = useTranslations();
   const { org } = useSession();
   const queryKey = ['model-deployments', org.id];
   const places = useQuery({ queryKey, queryFn: ({ signal }) => api.listModelDeployments({ org: org.id, signal }), refetchInterval: REFRESH_MS });
   return (
-    <Section
-      title="Health"
-      description="The places that answer to these models, as one gateway sees them. One that fails is left alone for a while, and others of the same model take its calls."
-    >
-      <QueryPanel query={places} label="The places">
+    <Section title={t('adminModels.health')} description={t('adminModels.theDeploymentsThatServeThese')}>
+      <QueryPanel query={places} label={t('adminModels.thePlaces')}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title="No provider is set up" className="rounded-lg border border-line">
-              The demo model is part of the gateway and always answers.
+            <EmptyState title={t('adminModels.noProviderIsConfigured')} className="rounded-lg border border-line">
+              {t('adminModels.theDemoModelIsPart')}
             </EmptyState>
           ) : (
             <Places rows={data} mayTest={org.permissions.includes('setting:write')} />
@@ -39,9 +38,10 @@ export function Deployments() {
 }
 
 function Places({ rows, mayTest }: { rows: readonly ModelDeployment[]; mayTest: boolean }) {
+  const t = useTranslations();
   const columns: Column<ModelDeployment>[] = [
     {
-      label: 'Place',
+      label: t('adminModels.deployment'),
       phone: 'title',
       className: 'max-w-72',
       cell: (place) => (
@@ -55,26 +55,28 @@ function Places({ rows, mayTest }: { rows: readonly ModelDeployment[]; mayTest: 
       ),
     },
     {
-      label: 'State',
+      label: t('common.state'),
       cell: (place) => {
-        const { chip, label } = stateOf(place);
+        const { chip, label } = stateOf(t, place);
         return (
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
             {chip === null ? <Badge>{label}</Badge> : <StatusChip state={chip} label={label} />}
             {place.openUntil === null ? null : (
-              <span className="text-xs text-ink-muted">
-                until <Ahead at={place.openUntil} />
-              </span>
+              <span className="text-xs text-ink-muted">{t.rich('adminModels.until', { openUntil: place.openUntil, ahead: asAhead })}</span>
             )}
           </span>
         );
       },
     },
-    { label: 'First token', align: 'end', cell: (place) => (place.firstTokenMs === null ? <Nothing /> : shortTime(place.firstTokenMs)) },
-    { label: 'Under way', align: 'end', cell: (place) => number(place.inFlight) },
-    { label: 'Failed', align: 'end', cell: (place) => (place.calls === 0 ? <Nothing /> : `${number(place.failures)} of ${number(place.calls)}`) },
+    { label: t('adminModels.timeToFirstToken'), align: 'end', cell: (place) => (place.firstTokenMs === null ? <Nothing /> : shortTime(t, place.firstTokenMs)) },
+    { label: t('adminModels.inProgress'), align: 'end', cell: (place) => number(place.inFlight) },
     {
-      label: 'Last failure',
+      label: t('common.failed'),
+      align: 'end',
+      cell: (place) => (place.calls === 0 ? <Nothing /> : t('adminModels.of', { failures: number(place.failures), calls: number(place.calls) })),
+    },
+    {
+      label: t('adminModels.lastFailure'),
       className: 'max-w-64',
       cell: (place) =>
         place.lastFailure === null ? (
@@ -85,17 +87,26 @@ function Places({ rows, mayTest }: { rows: readonly ModelDeployment[]; mayTest: 
           </span>
         ),
     },
-    { label: 'Test', unnamed: true, align: 'end', phone: 'actions', className: 'max-w-56', cell: (place) => (mayTest ? <Test place={place} /> : null) },
+    {
+      label: t('adminModels.test'),
+      unnamed: true,
+      align: 'end',
+      phone: 'actions',
+      className: 'max-w-56',
+      cell: (place) => (mayTest ? <Test place={place} /> : null),
+    },
   ];
-  return <Table label="Places" columns={columns} rows={rows} rowKey={(place) => place.id} />;
+  return <Table label={t('adminModels.deployments')} columns={columns} rows={rows} rowKey={(place) => place.id} />;
 }
 
 function Nothing() {
-  return <span className="text-ink-muted">none</span>;
+  const t = useTranslations();
+  return <span className="text-ink-muted">{t('common.none2')}</span>;
 }
 
 /** A call of a few tokens; what came of it stands beside the button until the next one. */
 function Test({ place }: { place: ModelDeployment }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const test = useMutation({
@@ -106,25 +117,26 @@ function Test({ place }: { place: ModelDeployment }) {
     <span className="flex min-w-0 flex-wrap items-center justify-end gap-x-3 gap-y-1">
       <span aria-live="polite" className="min-w-0 text-start text-xs">
         {test.isPending ? (
-          <span className="text-ink-muted">Asking it for a word…</span>
+          <span className="text-ink-muted">{t('adminModels.testing')}</span>
         ) : test.error !== null ? (
           <Bad text={wordsOf(test.error)} />
         ) : (
           <Result of={test.data} />
         )}
       </span>
-      <Button busy={test.isPending} aria-label={`Test ${place.id}`} onClick={() => test.mutate()}>
-        Test
+      <Button busy={test.isPending} aria-label={t('adminModels.test2', { id: place.id })} onClick={() => test.mutate()}>
+        {t('adminModels.test')}
       </Button>
     </span>
   );
 }
 
 function Result({ of: result }: { of: ModelDeploymentTest | undefined }) {
+  const t = useTranslations();
   if (result === undefined) return null;
   if (result.failure !== null) return <Bad text={result.failure.detail === '' ? `${failureOfCode(result.failure.code).title}.` : result.failure.detail} />;
-  const tokens = result.completionTokens === null ? '' : `, ${number((result.promptTokens ?? 0) + result.completionTokens)} tokens`;
-  return <span className="text-ok">{`Answered in ${shortTime(result.elapsedMs)}${tokens}.`}</span>;
+  const tokens = result.completionTokens === null ? '' : t('adminModels.tokens', { number: number((result.promptTokens ?? 0) + result.completionTokens) });
+  return <span className="text-ok">{t('adminModels.answeredIn', { elapsed: shortTime(t, result.elapsedMs), tokens })}</span>;
 }
 
 function Bad({ text }: { text: string }) {

@@ -2,6 +2,7 @@
 import type { LlmProfile } from '@slipway/contracts';
 import { Badge, Button, type Column, EmptyState, Section, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -14,6 +15,7 @@ import { ProfileActions } from './profile-actions.tsx';
 import { ProfileDialog } from './profile-form.tsx';
 
 export function ModelsPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [creating, setCreating] = useState(false);
@@ -26,32 +28,29 @@ export function ModelsPage() {
   };
   return (
     <Page
-      title="Models"
-      description="What agents may think with. A profile is a model of a provider with the organization’s own key; its calls go there and nowhere else."
+      title={t('common.models')}
+      description={t('adminModels.modelsThatAgentsCanUse')}
       action={
         mayChange ? (
           <Button tone="primary" onClick={() => setCreating(true)}>
-            New profile
+            {t('adminModels.newProfile')}
           </Button>
         ) : null
       }
     >
-      <QueryPanel query={profiles} label="The profiles">
+      <QueryPanel query={profiles} label={t('adminModels.theProfiles')}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title="The organization has no profiles" className="rounded-lg border border-line">
-              {mayChange ? 'Bring a model with a key of your own. Until then agents use the models below.' : 'An admin can add some here.'}
+            <EmptyState title={t('adminModels.noProfiles')} className="rounded-lg border border-line">
+              {mayChange ? t('adminModels.addAModelWithYour') : t('adminModels.anAdminCanAddProfiles')}
             </EmptyState>
           ) : (
             <Profiles profiles={data} mayChange={mayChange} onChanged={changed} />
           )
         }
       </QueryPanel>
-      <Section
-        title="For everybody here"
-        description="Models of this installation; who runs it pays their provider, and the organization’s budget counts them."
-      >
-        <QueryPanel query={models} label="The models">
+      <Section title={t('adminModels.availableToEveryone')} description={t('adminModels.modelsProvidedByThisInstallation')}>
+        <QueryPanel query={models} label={t('adminModels.theModels')}>
           {({ data }) => (
             <ul className="flex flex-wrap gap-2">
               {data
@@ -59,7 +58,7 @@ export function ModelsPage() {
                 .map((model) => (
                   <li key={model.id} className="rounded-md border border-line px-2 py-1 font-mono text-sm break-all">
                     {model.id}
-                    {model.demo ? <span className="font-sans text-ink-muted"> (scripted)</span> : null}
+                    {model.demo ? <span className="font-sans text-ink-muted"> {t('adminModels.scripted')}</span> : null}
                   </li>
                 ))}
             </ul>
@@ -72,7 +71,7 @@ export function ModelsPage() {
           profile={null}
           onClose={() => setCreating(false)}
           onDone={(profile) => {
-            toast(`${profile.name} can be chosen for new tasks.`);
+            toast(t('adminModels.isAvailableForNewTasks', { name: profile.name }));
             setCreating(false);
             changed();
           }}
@@ -83,32 +82,37 @@ export function ModelsPage() {
 }
 
 function Profiles({ profiles, mayChange, onChanged }: { profiles: readonly LlmProfile[]; mayChange: boolean; onChanged: () => void }) {
+  const t = useTranslations();
   const columns: Column<LlmProfile>[] = [
     {
-      label: 'Name',
+      label: t('common.name'),
       phone: 'title',
       cell: (profile) => (
         <span className="flex min-w-0 flex-wrap items-center gap-2">
           <span className="break-words">{profile.name}</span>
-          {profile.default ? <Badge tone="ok">Default</Badge> : null}
+          {profile.default ? <Badge tone="ok">{t('adminModels.default')}</Badge> : null}
         </span>
       ),
     },
-    { label: 'Model', cell: (profile) => <code className="font-mono text-sm break-all">{profile.model}</code> },
+    { label: t('common.model'), cell: (profile) => <code className="font-mono text-sm break-all">{profile.model}</code> },
     {
-      label: 'Address',
+      label: t('common.address'),
       cell: (profile) =>
-        profile.baseUrl === null ? <span className="text-ink-muted">the provider’s own</span> : <span className="break-all">{profile.baseUrl}</span>,
+        profile.baseUrl === null ? (
+          <span className="text-ink-muted">{t('adminModels.providerDefault')}</span>
+        ) : (
+          <span className="break-all">{profile.baseUrl}</span>
+        ),
     },
-    { label: 'Key', cell: (profile) => (profile.hasApiKey ? 'kept' : <span className="text-ink-muted">none</span>) },
-    { label: 'Changed', cell: (profile) => <Ago at={profile.updatedAt} /> },
+    { label: t('adminModels.key'), cell: (profile) => (profile.hasApiKey ? 'kept' : <span className="text-ink-muted">{t('common.none2')}</span>) },
+    { label: t('common.changed'), cell: (profile) => <Ago at={profile.updatedAt} /> },
     {
-      label: 'Actions',
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (profile) => (mayChange ? <ProfileActions profile={profile} onChanged={onChanged} /> : null),
     },
   ];
-  return <Table label="Profiles" columns={columns} rows={profiles} rowKey={(profile) => profile.id} />;
+  return <Table label={t('adminModels.profiles')} columns={columns} rows={profiles} rowKey={(profile) => profile.id} />;
 }

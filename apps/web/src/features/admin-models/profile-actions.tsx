@@ -3,6 +3,7 @@ import type { LlmProfile } from '@slipway/contracts';
 import { ConfirmDialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -12,6 +13,7 @@ import { useSession } from '../session/me.ts';
 import { ProfileDialog } from './profile-form.tsx';
 
 export function ProfileActions({ profile, onChanged }: { profile: LlmProfile; onChanged: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [doing, setDoing] = useState<'edit' | 'delete' | null>(null);
   const close = () => setDoing(null);
@@ -22,40 +24,41 @@ export function ProfileActions({ profile, onChanged }: { profile: LlmProfile; on
   };
   const remove = useMutation({
     mutationFn: () => api.deleteLlmProfile({ org: org.id, profile: profile.id }),
-    onSuccess: () => done(`${profile.name} is deleted.`),
+    onSuccess: () => done(t('common.isDeleted', { name: profile.name })),
   });
   const makeDefault = useMutation({
     mutationFn: () => api.updateLlmProfile({ org: org.id, profile: profile.id, body: { default: !profile.default } }),
-    onSuccess: () => done(profile.default ? `${profile.name} is no longer the default.` : `${profile.name} is what new tasks begin with.`),
+    onSuccess: () =>
+      done(profile.default ? t('adminModels.isNoLongerTheDefault', { name: profile.name }) : t('adminModels.isTheDefaultForNew', { name: profile.name })),
     onError: (error) => toast(failureOf(error).title),
   });
   return (
     <>
       <Menu
         trigger={
-          <IconButton label={`Actions of ${profile.name}`}>
+          <IconButton label={t('common.actionsOf', { name: profile.name })}>
             <Ellipsis aria-hidden />
           </IconButton>
         }
       >
-        <MenuItem onSelect={() => setDoing('edit')}>Edit…</MenuItem>
-        <MenuItem onSelect={() => makeDefault.mutate()}>{profile.default ? 'No longer the default' : 'Make it the default'}</MenuItem>
+        <MenuItem onSelect={() => setDoing('edit')}>{t('adminModels.edit')}</MenuItem>
+        <MenuItem onSelect={() => makeDefault.mutate()}>{profile.default ? t('adminModels.removeAsDefault') : t('adminModels.makeDefault')}</MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
-          Delete…
+          {t('common.delete')}
         </MenuItem>
       </Menu>
       {doing === 'edit' ? (
-        <ProfileDialog profile={profile} onClose={close} onDone={({ name }) => done(`${name} is changed. Conversations get it at their next start.`)} />
+        <ProfileDialog profile={profile} onClose={close} onDone={({ name }) => done(t('adminModels.updatedConversationsUseItAt', { name }))} />
       ) : null}
       <ConfirmDialog
         open={doing === 'delete'}
         onOpenChange={(open) => open || close()}
-        title={`Delete ${profile.name}?`}
-        confirmLabel="Delete"
+        title={t('common.delete3', { name: profile.name })}
+        confirmLabel={t('common.delete2')}
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        <p>Conversations that use it cannot start again until they are given another model. Agents at work go on with it until they rest.</p>
+        <p>{t('adminModels.conversationsThatUseItCannot')}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </>

@@ -1,6 +1,7 @@
 'use client';
 import { CreateLlmProfile, type LlmProfile, UpdateLlmProfile } from '@slipway/contracts';
 import { Button, Checkbox, Dialog, Field, Input } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -14,14 +15,20 @@ interface Given {
 }
 
 export function ProfileDialog(given: Given) {
+  const t = useTranslations();
   return (
-    <Dialog open onOpenChange={(open) => open || given.onClose()} title={given.profile === null ? 'New profile' : `Edit ${given.profile.name}`}>
+    <Dialog
+      open
+      onOpenChange={(open) => open || given.onClose()}
+      title={given.profile === null ? t('adminModels.newProfile') : t('common.edit2', { name: given.profile.name })}
+    >
       <ProfileForm {...given} />
     </Dialog>
   );
 }
 
 function ProfileForm({ profile, onClose, onDone }: Given) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: {
@@ -65,18 +72,18 @@ function ProfileForm({ profile, onClose, onDone }: Given) {
   );
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      {text('name', 'Name', { hint: 'As people choose it.', placeholder: 'Our Claude' })}
-      {text('model', 'Model', {
-        hint: 'With its provider in front: openai/, anthropic/, azure/, gemini/ or bedrock/.',
+      {text('name', t('common.name'), { hint: t('adminModels.shownInTheModelList'), placeholder: t('adminModels.ourClaude') })}
+      {text('model', t('common.model'), {
+        hint: t('adminModels.withTheProviderAsPrefix'),
         placeholder: 'anthropic/claude-opus-4-6',
       })}
-      {text('baseUrl', 'Address', {
-        hint: 'Empty: the provider’s own. Any OpenAI-compatible server at a public https address.',
+      {text('baseUrl', t('common.address'), {
+        hint: t('adminModels.leaveEmptyForTheProviders'),
         placeholder: 'https://models.example.com/v1',
       })}
       <Field
-        label="API key"
-        hint={profile?.hasApiKey === true ? 'One is kept and is never shown. Another address needs it again.' : 'It is never shown again.'}
+        label={t('adminModels.apiKey')}
+        hint={profile?.hasApiKey === true ? t('adminModels.aKeyIsStoredAnd') : t('adminModels.itIsNeverShownAgain')}
         error={form.error('apiKey')}
       >
         {(control) => (
@@ -92,15 +99,15 @@ function ProfileForm({ profile, onClose, onDone }: Given) {
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        {text('temperature', 'Temperature', { hint: 'Empty: the model’s own.' })}
-        {text('maxOutputTokens', 'Longest answer', { hint: 'Tokens; empty: the model’s own.' })}
+        {text('temperature', t('adminModels.temperature'), { hint: t('adminModels.leaveEmptyForTheModels') })}
+        {text('maxOutputTokens', t('adminModels.maxOutputTokens'), { hint: t('adminModels.leaveEmptyForTheModelsDefault') })}
       </div>
-      <Checkbox label="New tasks begin with it" checked={values.default} onChange={(checked) => form.set('default', checked)} />
+      <Checkbox label={t('adminModels.useAsDefaultForNew')} checked={values.default} onChange={(checked) => form.set('default', checked)} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          {profile === null ? 'Keep it' : 'Save'}
+          {profile === null ? t('adminModels.addProfile') : t('common.save')}
         </Button>
       </div>
     </form>

@@ -3,6 +3,8 @@ import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from
 import { type Column, Table } from '@slipway/ui';
 import { Check } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
+import type { Translate } from '../../messages/translate.ts';
 import { ROLE_HINTS, ROLE_LABELS } from '../admin/roles.ts';
 import { Page } from '../frame/page.tsx';
 import { useSession } from '../session/me.ts';
@@ -10,23 +12,23 @@ import { useSession } from '../session/me.ts';
 /** From the most to the least. */
 const SHOWN: readonly Role[] = [...ROLES].reverse();
 
-const COLUMNS: Column<Permission>[] = [
-  { label: 'Permission', phone: 'title', cell: (permission) => <code className="font-mono text-xs">{permission}</code> },
+const columns = (t: Translate): Column<Permission>[] => [
+  { label: t('adminRoles.permission'), phone: 'title', cell: (permission) => <code className="font-mono text-xs">{permission}</code> },
   ...SHOWN.map((role) => ({
-    label: ROLE_LABELS[role],
+    label: t(ROLE_LABELS[role]),
     className: 'md:w-28',
     cell: (permission: Permission) =>
       (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(permission) ? (
         <span>
           <Check aria-hidden className="inline size-4 text-ok" />
-          <span className="sr-only">Yes</span>
+          <span className="sr-only">{t('adminRoles.yes')}</span>
         </span>
       ) : (
         <span>
           <span aria-hidden className="text-ink-muted">
             –
           </span>
-          <span className="sr-only">No</span>
+          <span className="sr-only">{t('adminRoles.no')}</span>
         </span>
       ),
   })),
@@ -34,29 +36,28 @@ const COLUMNS: Column<Permission>[] = [
 
 /** What each role may do: the same table by which the server decides. */
 export function RoleTable() {
+  const t = useTranslations();
   const { org } = useSession();
   return (
     <Page
-      title="Roles"
-      description={
-        <>
-          What each role may do. Roles are fixed; they are given out under{' '}
+      title={t('common.roles')}
+      description={t.rich('adminRoles.whatEachRoleCanDo', {
+        link: (chunks) => (
           <Link href={`/${org.slug}/admin/members`} className="text-accent underline underline-offset-2">
-            Members
+            {chunks}
           </Link>
-          .
-        </>
-      }
+        ),
+      })}
     >
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 xl:grid-cols-4">
         {SHOWN.map((role) => (
           <div key={role}>
-            <dt className="text-sm font-semibold">{ROLE_LABELS[role]}</dt>
-            <dd className="text-sm text-ink-muted">{ROLE_HINTS[role]}</dd>
+            <dt className="text-sm font-semibold">{t(ROLE_LABELS[role])}</dt>
+            <dd className="text-sm text-ink-muted">{t(ROLE_HINTS[role])}</dd>
           </div>
         ))}
       </dl>
-      <Table label="Permissions by role" columns={COLUMNS} rows={PERMISSIONS} rowKey={(permission) => permission} />
+      <Table label={t('adminRoles.permissionsByRole')} columns={columns(t)} rows={PERMISSIONS} rowKey={(permission) => permission} />
     </Page>
   );
 }

@@ -1,11 +1,12 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { estimate } from './sandbox-words.ts';
 
 describe('how long somebody waits', () => {
   it('is told coarsely, and not at all when it cannot be known', () => {
-    expect([null, 0, 9.9, 12, 84, 95, 600].map(estimate)).toEqual([
-      'cannot be said',
+    expect([null, 0, 9.9, 12, 84, 95, 600].map((seconds) => estimate(t, seconds))).toEqual([
+      'unknown',
       'a few seconds',
       'a few seconds',
       'about 10 s',

@@ -3,12 +3,14 @@ import { ListSandboxesQuery, type LiveSandbox, SANDBOX_STATES, type SandboxQueue
 import { Badge, Button, ConfirmDialog, EmptyState, Notice, Section, Select, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
 import { number } from '../../browser/format.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -18,9 +20,13 @@ import { estimate, SANDBOX_STATE_WORDS } from './sandbox-words.ts';
 /** Milliseconds. */
 const REFRESH_MS = 5_000;
 const ANY = 'any';
-const STATES = [{ value: ANY, label: 'Any state' }, ...SANDBOX_STATES.map((state) => ({ value: state, label: SANDBOX_STATE_WORDS[state].label }))];
+const STATES: readonly Option[] = [
+  { value: ANY, label: 'adminSandboxes.anyState' },
+  ...SANDBOX_STATES.map((state) => ({ value: state, label: SANDBOX_STATE_WORDS[state].label })),
+];
 
 export function SandboxesPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [filter, setFilter] = useAddressValue('state');
@@ -37,35 +43,35 @@ export function SandboxesPage() {
     refetchInterval: REFRESH_MS,
   });
   return (
-    <Page title="Sandboxes" description="Where the agents of this organization work, as it is now.">
-      <QueryPanel query={queue} label="The queue">
+    <Page title={t('common.sandboxes')} description={t('adminSandboxes.sandboxesOfThisOrganizationsAgents')}>
+      <QueryPanel query={queue} label={t('adminSandboxes.theQueue')}>
         {(data) => <Queue queue={data} orgSlug={org.slug} />}
       </QueryPanel>
       <Section
-        title="Running"
+        title={t('adminSandboxes.running')}
         action={
           <Select
-            aria-label="State"
+            aria-label={t('common.state')}
             className="w-40"
-            options={STATES}
+            options={translated(t, STATES)}
             value={state ?? ANY}
             onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
           />
         }
       >
-        <QueryPanel query={fleet} label="The sandboxes">
+        <QueryPanel query={fleet} label={t('adminSandboxes.theSandboxes')}>
           {({ data, live, detail }) => (
             <div className="flex flex-col gap-3">
-              {live ? null : <Notice tone="warn" title={detail ?? 'This is what the conversations last knew.'} />}
+              {live ? null : <Notice tone="warn" title={detail ?? t('adminSandboxes.liveDataIsUnavailableThis')} />}
               {data.length === 0 && state !== undefined ? (
                 <EmptyState
-                  title="No sandbox is in that state"
-                  action={<Button onClick={() => setFilter(null)}>Clear the filter</Button>}
+                  title={t('adminSandboxes.noSandboxInThisState')}
+                  action={<Button onClick={() => setFilter(null)}>{t('adminSandboxes.clearFilter')}</Button>}
                   className="rounded-lg border border-line"
                 />
               ) : data.length === 0 ? (
-                <EmptyState title="No sandboxes are running" className="rounded-lg border border-line">
-                  Each conversation that works has one. Idle ones are paused with their workspace kept.
+                <EmptyState title={t('adminSandboxes.noSandboxesRunning')} className="rounded-lg border border-line">
+                  {t('adminSandboxes.eachWorkingConversationHasA')}
                 </EmptyState>
               ) : (
                 <Fleet rows={data} mayStop={org.permissions.includes('sandbox:stop')} orgSlug={org.slug} onStop={setStopping} />
@@ -100,14 +106,15 @@ function Fleet({
   orgSlug: string;
   onStop: (sandbox: LiveSandbox) => void;
 }) {
+  const t = useTranslations();
   return (
     <Table
-      label="Sandboxes"
+      label={t('common.sandboxes')}
       rows={rows}
       rowKey={(sandbox) => sandbox.id}
       columns={[
         {
-          label: 'Conversation',
+          label: t('common.conversation'),
           phone: 'title',
           className: 'max-w-80',
           cell: (sandbox) => (
@@ -120,17 +127,17 @@ function Fleet({
           ),
         },
         {
-          label: 'State',
+          label: t('common.state'),
           cell: (sandbox) => (
             <span className="block min-w-0">
-              <Badge tone={SANDBOX_STATE_WORDS[sandbox.state].tone}>{SANDBOX_STATE_WORDS[sandbox.state].label}</Badge>
+              <Badge tone={SANDBOX_STATE_WORDS[sandbox.state].tone}>{t(SANDBOX_STATE_WORDS[sandbox.state].label)}</Badge>
               {sandbox.reason ? <span className="block text-xs break-words text-ink-muted">{sandbox.reason}</span> : null}
             </span>
           ),
         },
-        { label: 'Node', cell: (sandbox) => <span className="break-all">{sandbox.node ?? '—'}</span> },
+        { label: t('adminSandboxes.node'), cell: (sandbox) => <span className="break-all">{sandbox.node ?? '—'}</span> },
         {
-          label: 'Start',
+          label: t('common.start'),
           cell: (sandbox) => (
             <span>
               {sandbox.start ?? '—'}
@@ -138,22 +145,27 @@ function Fleet({
             </span>
           ),
         },
-        { label: 'Age', cell: (sandbox) => <Ago at={sandbox.startedAt} className="whitespace-nowrap" /> },
+        { label: t('adminSandboxes.age'), cell: (sandbox) => <Ago at={sandbox.startedAt} className="whitespace-nowrap" /> },
         {
-          label: 'Idle',
+          label: t('adminSandboxes.idle'),
           cell: (sandbox) =>
             sandbox.idleSince === null ? <span className="text-ink-muted">—</span> : <Ago at={sandbox.idleSince} className="whitespace-nowrap" />,
         },
-        { label: 'Restarts', align: 'end', phone: 'hidden', cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span> },
+        { label: t('adminSandboxes.restarts'), align: 'end', phone: 'hidden', cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span> },
         {
-          label: 'Actions',
+          label: t('common.actions'),
           unnamed: true,
           align: 'end',
           phone: 'actions',
           cell: (sandbox) =>
             mayStop ? (
-              <Button size="small" tone="danger" aria-label={`Stop the sandbox of ${sandbox.conversation.title}`} onClick={() => onStop(sandbox)}>
-                Stop
+              <Button
+                size="small"
+                tone="danger"
+                aria-label={t('adminSandboxes.stopSandboxOf', { title: sandbox.conversation.title })}
+                onClick={() => onStop(sandbox)}
+              >
+                {t('adminSandboxes.stop')}
               </Button>
             ) : null,
         },
@@ -163,28 +175,30 @@ function Fleet({
 }
 
 function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
+  const t = useTranslations();
   const { inUse, limit } = queue.quota;
   return (
     <Section
-      title="Capacity"
+      title={t('adminSandboxes.capacity')}
       description={
         queue.live ? (
           <>
-            {limit === null ? `${number(inUse)} in use.` : `${number(inUse)} of ${number(limit)} in use.`} {queue.data.length === 0 ? 'Nobody waits.' : null}
+            {limit === null ? t('adminSandboxes.inUse', { inUse: number(inUse) }) : t('adminSandboxes.ofInUse', { inUse: number(inUse), limit: number(limit) })}{' '}
+            {queue.data.length === 0 ? t('adminSandboxes.noOneIsWaiting') : null}
           </>
         ) : (
-          'How many are in use and who waits is not known now.'
+          t('adminSandboxes.usageAndQueueAreCurrently')
         )
       }
     >
       {queue.data.length === 0 ? null : (
         <Table
-          label="Waiting for a sandbox"
+          label={t('adminSandboxes.waitingForASandbox')}
           rows={queue.data}
           rowKey={(waiting) => waiting.conversation.id}
           columns={[
             {
-              label: 'Conversation',
+              label: t('common.conversation'),
               phone: 'title',
               cell: (waiting) => (
                 <Link href={`/${orgSlug}/conversations/${waiting.conversation.id}`} className="inline-block py-0.5 touch:py-3 font-medium hover:underline">
@@ -192,11 +206,11 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
                 </Link>
               ),
             },
-            { label: 'Place', align: 'end', cell: (waiting) => <span className="tabular-nums">{waiting.position}</span> },
-            { label: 'Estimate', cell: (waiting) => estimate(waiting.estimateSeconds) },
-            { label: 'What stands in the way', cell: (waiting) => <span className="break-words">{waiting.reason}</span> },
-            { label: 'Owner', phone: 'hidden', cell: (waiting) => waiting.owner.label },
-            { label: 'Since', cell: (waiting) => <Ago at={waiting.since} /> },
+            { label: t('adminSandboxes.position'), align: 'end', cell: (waiting) => <span className="tabular-nums">{waiting.position}</span> },
+            { label: t('adminSandboxes.estimate'), cell: (waiting) => estimate(t, waiting.estimateSeconds) },
+            { label: t('adminSandboxes.reason'), cell: (waiting) => <span className="break-words">{waiting.reason}</span> },
+            { label: t('common.owner'), phone: 'hidden', cell: (waiting) => waiting.owner.label },
+            { label: t('adminSandboxes.waitingSince'), cell: (waiting) => <Ago at={waiting.since} /> },
           ]}
         />
       )}
@@ -205,11 +219,12 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
 }
 
 function StopDialog({ sandbox, onClose, onDone }: { sandbox: LiveSandbox; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const stop = useMutation({
     mutationFn: () => api.stopSandbox({ org: org.id, sandbox: sandbox.id }),
     onSuccess: () => {
-      toast('The sandbox is being stopped; its conversation is told.');
+      toast(t('adminSandboxes.stoppingTheSandbox'));
       onDone();
     },
   });
@@ -217,14 +232,12 @@ function StopDialog({ sandbox, onClose, onDone }: { sandbox: LiveSandbox; onClos
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title="Stop this sandbox?"
-      confirmLabel="Stop"
+      title={t('adminSandboxes.stopThisSandbox')}
+      confirmLabel={t('adminSandboxes.stop')}
       busy={stop.isPending}
       onConfirm={() => stop.mutate()}
     >
-      <p>
-        “{sandbox.conversation.title}” of {sandbox.owner.label} is paused; its workspace is saved before its sandbox ends. A message starts it again.
-      </p>
+      <p>{t('adminSandboxes.byIsPausedItsFiles', { title: sandbox.conversation.title, label: sandbox.owner.label })}</p>
       <ErrorNotice error={stop.error} />
     </ConfirmDialog>
   );

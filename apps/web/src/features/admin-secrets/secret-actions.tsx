@@ -3,6 +3,7 @@ import { type Secret, UpdateSecret } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -12,13 +13,14 @@ import { useSession } from '../session/me.ts';
 import { ValueField, type Whose } from './secret-form.tsx';
 
 export function SecretActions({ secret, whose, onChanged }: { secret: Secret; whose: Whose; onChanged: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [doing, setDoing] = useState<'replace' | 'delete' | null>(null);
   const close = () => setDoing(null);
   const remove = useMutation({
     mutationFn: () => (whose === 'org' ? api.deleteSecret({ org: org.id, secret: secret.id }) : api.deleteMySecret({ org: org.id, secret: secret.id })),
     onSuccess: () => {
-      toast(`${secret.name} is deleted.`);
+      toast(t('common.isDeleted', { name: secret.name }));
       close();
       onChanged();
     },
@@ -27,23 +29,23 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
     <>
       <Menu
         trigger={
-          <IconButton label={`Actions of ${secret.name}`}>
+          <IconButton label={t('common.actionsOf', { name: secret.name })}>
             <Ellipsis aria-hidden />
           </IconButton>
         }
       >
-        <MenuItem onSelect={() => setDoing('replace')}>Replace the value…</MenuItem>
+        <MenuItem onSelect={() => setDoing('replace')}>{t('adminSecrets.replaceValue')}</MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
-          Delete…
+          {t('common.delete')}
         </MenuItem>
       </Menu>
-      <Dialog open={doing === 'replace'} onOpenChange={(open) => open || close()} title={`Replace ${secret.name}`}>
+      <Dialog open={doing === 'replace'} onOpenChange={(open) => open || close()} title={t('adminSecrets.replace', { name: secret.name })}>
         <Replace
           secret={secret}
           whose={whose}
           onClose={close}
           onDone={() => {
-            toast(`${secret.name} has a new value. Conversations get it at their next start.`);
+            toast(t('adminSecrets.hasANewValueConversations', { name: secret.name }));
             close();
             onChanged();
           }}
@@ -52,12 +54,12 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
       <ConfirmDialog
         open={doing === 'delete'}
         onOpenChange={(open) => open || close()}
-        title={`Delete ${secret.name}?`}
-        confirmLabel="Delete"
+        title={t('common.delete3', { name: secret.name })}
+        confirmLabel={t('common.delete2')}
         busy={remove.isPending}
         onConfirm={() => remove.mutate()}
       >
-        <p>No conversation is given it any more. Sandboxes that run have it until they end.</p>
+        <p>{t('adminSecrets.newConversationsNoLongerGet')}</p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </>
@@ -65,6 +67,7 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
 }
 
 function Replace({ secret, whose, onClose, onDone }: { secret: Secret; whose: Whose; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: { value: '' },
@@ -79,9 +82,9 @@ function Replace({ secret, whose, onClose, onDone }: { secret: Secret; whose: Wh
       <ValueField value={form.values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Replace
+          {t('adminSecrets.replace2')}
         </Button>
       </div>
     </form>

@@ -1,7 +1,9 @@
 'use client';
 import { CreateOwnSecret, CreateSecret, MIN_MASKED_LENGTH, type Secret } from '@slipway/contracts';
 import { Button, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
+import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
@@ -9,31 +11,33 @@ import { useSession } from '../session/me.ts';
 /** Whose secrets a form is about. */
 export type Whose = 'org' | 'mine';
 
-const SCOPES = [
-  { value: 'org', label: 'Every conversation' },
-  { value: 'environment', label: 'Conversations of an environment' },
-  { value: 'repository', label: 'Conversations on a repository' },
-  { value: 'conversation', label: 'One conversation' },
+const SCOPES: readonly Option[] = [
+  { value: 'org', label: 'adminSecrets.allConversations' },
+  { value: 'environment', label: 'adminSecrets.conversationsInAnEnvironment' },
+  { value: 'repository', label: 'adminSecrets.conversationsOnARepository' },
+  { value: 'conversation', label: 'adminSecrets.oneConversation' },
 ];
-const SCOPE_VALUES: Readonly<Record<string, { readonly label: string; readonly placeholder: string }>> = {
-  environment: { label: 'Environment', placeholder: 'staging' },
-  repository: { label: 'Repository', placeholder: 'https://github.com/owner/name' },
-  conversation: { label: 'Conversation', placeholder: 'its id' },
+const SCOPE_VALUES: Readonly<Record<string, { readonly label: MessageKey; readonly placeholder: string }>> = {
+  environment: { label: 'adminSecrets.environment', placeholder: 'staging' },
+  repository: { label: 'common.repository', placeholder: 'https://github.com/owner/name' },
+  conversation: { label: 'common.conversation', placeholder: 'adminSecrets.conversationId' },
 };
-const KINDS = [
-  { value: 'variable', label: 'An environment variable of its commands' },
-  { value: 'git', label: 'The password of a git host' },
+const KINDS: readonly Option[] = [
+  { value: 'variable', label: 'adminSecrets.environmentVariable' },
+  { value: 'git', label: 'adminSecrets.gitHostPassword' },
 ];
 
 export function NewSecretDialog({ whose, open, onClose, onMade }: { whose: Whose; open: boolean; onClose: () => void; onMade: (secret: Secret) => void }) {
+  const t = useTranslations();
   return (
-    <Dialog open={open} onOpenChange={(next) => next || onClose()} title={whose === 'org' ? 'New secret' : 'New secret of your own'}>
+    <Dialog open={open} onOpenChange={(next) => next || onClose()} title={whose === 'org' ? t('adminSecrets.newSecret') : t('adminSecrets.newPersonalSecret')}>
       <NewSecret whose={whose} onClose={onClose} onMade={onMade} />
     </Dialog>
   );
 }
 
 function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => void; onMade: (secret: Secret) => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: { name: '', kind: 'variable', value: '', host: '', username: '', description: '', scope: 'org', scopeValue: '' },
@@ -52,15 +56,19 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
   const place = SCOPE_VALUES[values.scope];
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <Field label="What it is" error={form.error('kind')}>
-        {(control) => <Select {...control} value={values.kind} options={KINDS} onChange={(kind) => form.set('kind', kind)} />}
+      <Field label={t('adminSecrets.type')} error={form.error('kind')}>
+        {(control) => <Select {...control} value={values.kind} options={translated(t, KINDS)} onChange={(kind) => form.set('kind', kind)} />}
       </Field>
-      <Field label="Name" hint={values.kind === 'git' ? 'For people: git finds it by the host.' : 'As commands see it.'} error={form.error('name')}>
+      <Field
+        label={t('common.name')}
+        hint={values.kind === 'git' ? t('adminSecrets.forReferenceGitSelectsIt') : t('adminSecrets.theVariableNameThatCommands')}
+        error={form.error('name')}
+      >
         {(control) => (
           <Input
             {...control}
             value={values.name}
-            placeholder={values.kind === 'git' ? 'GITHUB' : 'DATABASE_PASSWORD'}
+            placeholder={values.kind === 'git' ? t('adminSecrets.github') : t('adminSecrets.databasePassword')}
             autoComplete="off"
             spellCheck={false}
             className="font-mono"
@@ -70,19 +78,19 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
       </Field>
       {values.kind === 'git' ? (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Host" error={form.error('host')}>
+          <Field label={t('adminSecrets.host')} error={form.error('host')}>
             {(control) => (
               <Input
                 {...control}
                 value={values.host}
-                placeholder="github.com"
+                placeholder={t('adminSecrets.githubCom')}
                 autoComplete="off"
                 spellCheck={false}
                 onChange={(event) => form.set('host', event.target.value)}
               />
             )}
           </Field>
-          <Field label="User name" hint="GitHub and GitLab take any." error={form.error('username')}>
+          <Field label={t('adminSecrets.username')} hint={t('adminSecrets.githubAndGitlabAcceptAny')} error={form.error('username')}>
             {(control) => (
               <Input
                 {...control}
@@ -95,16 +103,12 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
           </Field>
         </div>
       ) : (
-        <Field
-          label="Site for the browser"
-          hint="The agent’s browser types it by name into pages of this host over https, and of no other. Empty: only into servers of the sandbox."
-          error={form.error('host')}
-        >
+        <Field label={t('adminSecrets.browserSite')} hint={t('adminSecrets.theAgentsBrowserCanEnter')} error={form.error('host')}>
           {(control) => (
             <Input
               {...control}
               value={values.host}
-              placeholder="login.example.com"
+              placeholder={t('adminSecrets.loginExampleCom')}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => form.set('host', event.target.value)}
@@ -114,12 +118,12 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
       )}
       <ValueField value={values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
       {whose === 'org' ? (
-        <Field label="Who gets it" error={form.error('scope')}>
-          {(control) => <Select {...control} value={values.scope} options={SCOPES} onChange={(scope) => form.set('scope', scope)} />}
+        <Field label={t('adminSecrets.scope2')} error={form.error('scope')}>
+          {(control) => <Select {...control} value={values.scope} options={translated(t, SCOPES)} onChange={(scope) => form.set('scope', scope)} />}
         </Field>
       ) : null}
       {whose === 'org' && place !== undefined ? (
-        <Field label={place.label} error={form.error('scopeValue')}>
+        <Field label={t(place.label)} error={form.error('scopeValue')}>
           {(control) => (
             <Input
               {...control}
@@ -132,16 +136,16 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
           )}
         </Field>
       ) : null}
-      <Field label="Description" error={form.error('description')}>
+      <Field label={t('adminSecrets.description')} error={form.error('description')}>
         {(control) => (
           <Input {...control} value={values.description} maxLength={500} autoComplete="off" onChange={(event) => form.set('description', event.target.value)} />
         )}
       </Field>
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          Keep it
+          {t('adminSecrets.addSecret')}
         </Button>
       </div>
     </form>
@@ -150,8 +154,9 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
 
 /** Text of several lines cannot be a password field; it is covered until it is typed into. */
 export function ValueField({ value, error, onChange }: { value: string; error: string | null; onChange: (value: string) => void }) {
+  const t = useTranslations();
   return (
-    <Field label="Value" hint={`Hidden in what agents print when it has at least ${MIN_MASKED_LENGTH} characters. It is never shown again.`} error={error}>
+    <Field label={t('adminSecrets.value')} hint={t('adminSecrets.maskedInAgentOutputIf', { min: MIN_MASKED_LENGTH })} error={error}>
       {(control) => (
         <Textarea
           {...control}

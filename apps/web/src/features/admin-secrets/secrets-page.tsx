@@ -2,10 +2,12 @@
 import { ListSecretsQuery } from '@slipway/contracts';
 import { Button, EmptyState, Section, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { Page } from '../frame/page.tsx';
 import { ListPanel } from '../list/list-panel.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -15,15 +17,16 @@ import { NewSecretDialog, type Whose } from './secret-form.tsx';
 import { SecretsTable } from './secrets-table.tsx';
 
 const ANY = 'any';
-const SCOPES = [
-  { value: ANY, label: 'Any scope' },
-  { value: 'org', label: 'For every conversation' },
-  { value: 'environment', label: 'For an environment' },
-  { value: 'repository', label: 'For a repository' },
-  { value: 'conversation', label: 'For one conversation' },
+const SCOPES: readonly Option[] = [
+  { value: ANY, label: 'adminSecrets.anyScope' },
+  { value: 'org', label: 'adminSecrets.allConversations2' },
+  { value: 'environment', label: 'adminSecrets.environment3' },
+  { value: 'repository', label: 'adminSecrets.repository' },
+  { value: 'conversation', label: 'adminSecrets.oneConversation3' },
 ];
 
 export function SecretsPage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [creating, setCreating] = useState<Whose | null>(null);
@@ -42,43 +45,49 @@ export function SecretsPage() {
   };
   return (
     <Page
-      title="Secrets"
-      description="Given to sandboxes by name. What a secret is can be replaced, never read. An agent that is given one can use it wherever its network lets it go."
+      title={t('common.secrets')}
+      description={t('adminSecrets.valuesThatSandboxesGetBy')}
       action={
         mayChange ? (
           <Button tone="primary" onClick={() => setCreating('org')}>
-            New secret
+            {t('adminSecrets.newSecret')}
           </Button>
         ) : null
       }
     >
-      <Select aria-label="Scope" className="w-52" options={SCOPES} value={scope ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value, 'push')} />
+      <Select
+        aria-label={t('adminSecrets.scope')}
+        className="w-52"
+        options={translated(t, SCOPES)}
+        value={scope ?? ANY}
+        onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
+      />
       <ListPanel
         list={secrets}
-        noun="secrets"
+        noun={t('adminSecrets.secrets')}
         filtered={scope === undefined ? null : () => setFilter(null)}
         empty={
-          <EmptyState title="The organization has no secrets" className="rounded-lg border border-line">
-            {mayChange ? 'Keep a token here instead of in a prompt or in the repository.' : 'An admin can keep some here.'}
+          <EmptyState title={t('adminSecrets.noSecrets')} className="rounded-lg border border-line">
+            {mayChange ? t('adminSecrets.storeATokenHereInstead') : t('adminSecrets.anAdminCanAddSecrets')}
           </EmptyState>
         }
       >
-        {(rows) => <SecretsTable label="Secrets" secrets={rows} whose="org" mayChange={mayChange} onChanged={changed} />}
+        {(rows) => <SecretsTable label={t('common.secrets')} secrets={rows} whose="org" mayChange={mayChange} onChanged={changed} />}
       </ListPanel>
       {works ? (
         <Section
-          title="Your own"
-          description="Given to the conversations that you start in this organization, and to nobody else’s."
-          action={<Button onClick={() => setCreating('mine')}>New secret of your own</Button>}
+          title={t('adminSecrets.personalSecrets')}
+          description={t('adminSecrets.availableOnlyToConversationsThat')}
+          action={<Button onClick={() => setCreating('mine')}>{t('adminSecrets.newPersonalSecret')}</Button>}
         >
-          <QueryPanel query={mine} label="Your own secrets">
+          <QueryPanel query={mine} label={t('adminSecrets.personalSecrets2')}>
             {({ data }) =>
               data.length === 0 ? (
-                <EmptyState title="You have none here" className="rounded-lg border border-line">
-                  A git token of yours lets agents clone and push as you.
+                <EmptyState title={t('adminSecrets.noPersonalSecrets')} className="rounded-lg border border-line">
+                  {t('adminSecrets.addAGitTokenTo')}
                 </EmptyState>
               ) : (
-                <SecretsTable label="Your own secrets" secrets={data} whose="mine" mayChange onChanged={changed} />
+                <SecretsTable label={t('adminSecrets.personalSecrets2')} secrets={data} whose="mine" mayChange onChanged={changed} />
               )
             }
           </QueryPanel>
@@ -90,7 +99,7 @@ export function SecretsPage() {
           open
           onClose={() => setCreating(null)}
           onMade={(secret) => {
-            toast(`${secret.name} is kept.`);
+            toast(t('adminSecrets.added', { name: secret.name }));
             setCreating(null);
             changed();
           }}

@@ -2,7 +2,8 @@
 import type { Secret } from '@slipway/contracts';
 import { Badge, type Column, Table } from '@slipway/ui';
 import Link from 'next/link';
-import { Ago } from '../../browser/ago.tsx';
+import { useTranslations } from 'next-intl';
+import { Ago, asAgo } from '../../browser/ago.tsx';
 import { repositoryName } from '../../browser/format.ts';
 import { useSession } from '../session/me.ts';
 import { SecretActions } from './secret-actions.tsx';
@@ -21,9 +22,10 @@ export function SecretsTable({
   mayChange: boolean;
   onChanged: () => void;
 }) {
+  const t = useTranslations();
   const columns: Column<Secret>[] = [
     {
-      label: 'Name',
+      label: t('common.name'),
       phone: 'title',
       cell: (secret) => (
         <span className="block min-w-0">
@@ -32,20 +34,26 @@ export function SecretsTable({
         </span>
       ),
     },
-    { label: 'Kind', cell: (secret) => (secret.kind === 'git' ? <span className="break-words">git at {secret.host}</span> : <Variable host={secret.host} />) },
-    ...(whose === 'org' ? [{ label: 'Who gets it', cell: (secret: Secret) => <Scope secret={secret} /> }] : []),
-    { label: 'Last used', cell: (secret) => (secret.lastUsedAt === null ? <span className="text-ink-muted">never</span> : <Ago at={secret.lastUsedAt} />) },
     {
-      label: 'Changed',
-      cell: (secret) => (
-        <span>
-          <Ago at={secret.updatedAt} /> by {secret.updatedBy.label}
-        </span>
-      ),
+      label: t('common.kind'),
+      cell: (secret) =>
+        secret.kind === 'git' ? <span className="break-words">{t('adminSecrets.gitAt', { host: secret.host ?? '' })}</span> : <Variable host={secret.host} />,
     },
-    { label: 'Hidden', cell: (secret) => (secret.masked ? <Badge tone="ok">In outputs</Badge> : <Badge tone="warn">Too short</Badge>) },
+    ...(whose === 'org' ? [{ label: t('adminSecrets.scope2'), cell: (secret: Secret) => <Scope secret={secret} /> }] : []),
     {
-      label: 'Actions',
+      label: t('adminSecrets.lastUsed'),
+      cell: (secret) => (secret.lastUsedAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={secret.lastUsedAt} />),
+    },
+    {
+      label: t('common.changed'),
+      cell: (secret) => <span>{t.rich('adminSecrets.by', { updatedAt: secret.updatedAt, ago: asAgo, label: secret.updatedBy.label })}</span>,
+    },
+    {
+      label: t('adminSecrets.masked'),
+      cell: (secret) => (secret.masked ? <Badge tone="ok">{t('adminSecrets.inOutput')}</Badge> : <Badge tone="warn">{t('adminSecrets.tooShort')}</Badge>),
+    },
+    {
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
@@ -56,22 +64,20 @@ export function SecretsTable({
 }
 
 function Variable({ host }: { host: string | null }) {
-  return host === null ? 'variable' : <span className="break-words">variable, typed at {host}</span>;
+  const t = useTranslations();
+  return host === null ? 'variable' : <span className="break-words">{t('adminSecrets.variableBrowserSite', { host })}</span>;
 }
 
 function Scope({ secret }: { secret: Secret }) {
+  const t = useTranslations();
   const { org } = useSession();
-  if (secret.scopeValue === null) return 'every conversation';
+  if (secret.scopeValue === null) return t('adminSecrets.allConversations3');
   if (secret.scope === 'repository') return <span className="break-all">{repositoryName(secret.scopeValue)}</span>;
   if (secret.scope === 'conversation')
     return (
       <Link className="text-accent underline underline-offset-2" href={`/${org.slug}/conversations/${secret.scopeValue}`}>
-        one conversation
+        {t('adminSecrets.oneConversation2')}
       </Link>
     );
-  return (
-    <span>
-      environment <code className="font-mono">{secret.scopeValue}</code>
-    </span>
-  );
+  return <span>{t.rich('adminSecrets.environment2', { scopeValue: secret.scopeValue, code: (chunks) => <code className="font-mono">{chunks}</code> })}</span>;
 }

@@ -2,6 +2,7 @@
 import { ClaimDomain } from '@slipway/contracts';
 import { Button, Dialog, Field, Input } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -9,6 +10,7 @@ import { useSession } from '../session/me.ts';
 
 /** Claims a domain; its card then shows the record that proves it. */
 export function ClaimDialog({ onClose }: { onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const form = useForm({
@@ -22,9 +24,9 @@ export function ClaimDialog({ onClose }: { onClose: () => void }) {
     },
   });
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="Claim a domain">
+    <Dialog open onOpenChange={(open) => !open && onClose()} title={t('adminSecurity.claimADomain')}>
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <Field label="Domain" error={form.error('domain')} hint="What stands behind the @ of your people’s addresses.">
+        <Field label={t('adminSecurity.domain')} error={form.error('domain')} hint={t('adminSecurity.thePartAfterInYour')}>
           {(control) => (
             <Input
               {...control}
@@ -32,7 +34,7 @@ export function ClaimDialog({ onClose }: { onClose: () => void }) {
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
-              placeholder="example.com"
+              placeholder={t('adminSecurity.exampleCom')}
               value={form.values.domain}
               onChange={(event) => form.set('domain', event.target.value)}
             />
@@ -40,9 +42,9 @@ export function ClaimDialog({ onClose }: { onClose: () => void }) {
         </Field>
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Claim
+            {t('adminSecurity.claim')}
           </Button>
         </div>
       </form>

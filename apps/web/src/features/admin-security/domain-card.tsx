@@ -2,22 +2,25 @@
 import type { OrgDomain } from '@slipway/contracts';
 import { Badge, Button, Card, ConfirmDialog, Field, Notice, Select } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { asAgo } from '../../browser/ago.tsx';
+import { type Option, translated } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { CopyLine } from '../form/secret-box.tsx';
 import { useSession } from '../session/me.ts';
 
 const NOBODY = 'nobody';
-const JOINING = [
-  { value: NOBODY, label: 'Nobody joins by it' },
-  { value: 'viewer', label: 'Join as viewer' },
-  { value: 'member', label: 'Join as member' },
+const JOINING: readonly Option[] = [
+  { value: NOBODY, label: 'adminSecurity.doNotJoinAutomatically' },
+  { value: 'viewer', label: 'adminSecurity.joinAsViewer' },
+  { value: 'member', label: 'adminSecurity.joinAsMember' },
 ];
 
 /** One claimed domain: how to prove it while that is to be done, and who joins by it afterwards. */
 export function DomainCard({ domain }: { domain: OrgDomain }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [releasing, setReleasing] = useState(false);
@@ -39,51 +42,52 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
     <Card className="flex flex-col gap-3 p-4">
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 text-base font-medium break-all">{domain.domain}</h3>
-        <Badge tone={domain.state === 'verified' ? 'ok' : 'warn'}>{domain.state === 'verified' ? 'Verified' : 'Not proved yet'}</Badge>
-        <Button size="small" tone="danger" className="ml-auto" aria-label={`Give up ${domain.domain}`} onClick={() => setReleasing(true)}>
-          Give up
+        <Badge tone={domain.state === 'verified' ? 'ok' : 'warn'}>
+          {domain.state === 'verified' ? t('adminSecurity.verified') : t('adminSecurity.notVerified')}
+        </Badge>
+        <Button
+          size="small"
+          tone="danger"
+          className="ml-auto"
+          aria-label={t('adminSecurity.release', { domain: domain.domain })}
+          onClick={() => setReleasing(true)}
+        >
+          {t('adminSecurity.release2')}
         </Button>
       </div>
       {domain.state === 'pending' ? (
         <>
-          <p className="text-sm text-ink-muted">
-            Add this {domain.record.type} record to the DNS of {domain.domain}, then have it looked up. It may take up to an hour until a new record is seen.
-          </p>
-          <CopyLine label="Name of the TXT record" text={domain.record.name} />
-          <CopyLine label="Value of the TXT record" text={domain.record.value} />
+          <p className="text-sm text-ink-muted">{t('adminSecurity.addThisRecordToThe', { type: domain.record.type, domain: domain.domain })}</p>
+          <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
+          <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
           <ErrorNotice error={verify.error} />
           <div className="flex flex-wrap items-center gap-3">
             <Button tone="primary" busy={verify.isPending} onClick={() => verify.mutate()}>
-              Look it up
+              {t('adminSecurity.verify')}
             </Button>
             {domain.checkedAt === null ? null : (
-              <span className="text-xs text-ink-muted">
-                Looked up <Ago at={domain.checkedAt} />
-              </span>
+              <span className="text-xs text-ink-muted">{t.rich('adminSecurity.checked', { checkedAt: domain.checkedAt, ago: asAgo })}</span>
             )}
           </div>
         </>
       ) : (
         <>
           {domain.recordMissingSince === null ? null : (
-            <Notice tone="warn" title="DNS record missing">
-              <p>
-                The {domain.record.type} record was removed <Ago at={domain.recordMissingSince} />. Nobody joins by this domain until it is back. After seven
-                days the domain has to be verified again.
-              </p>
-              <CopyLine label="Name of the TXT record" text={domain.record.name} />
-              <CopyLine label="Value of the TXT record" text={domain.record.value} />
+            <Notice tone="warn" title={t('adminSecurity.dnsRecordMissing')}>
+              <p>{t.rich('adminSecurity.theRecordWentMissingNo', { type: domain.record.type, recordMissingSince: domain.recordMissingSince, ago: asAgo })}</p>
+              <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
+              <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
               <Button size="small" busy={verify.isPending} onClick={() => verify.mutate()}>
-                Check again
+                {t('adminSecurity.checkAgain')}
               </Button>
             </Notice>
           )}
-          <Field label="Who signs in with a confirmed address of it" hint="Those who have joined stay when you change this.">
+          <Field label={t('adminSecurity.usersWhoSignInWith')} hint={t('adminSecurity.existingMembersAreNotAffected')}>
             {(control) => (
               <Select
                 {...control}
                 className="max-w-64"
-                options={JOINING}
+                options={translated(t, JOINING)}
                 disabled={join.isPending}
                 value={(join.isPending ? join.variables : domain.autoJoinRole) ?? NOBODY}
                 onChange={(role) => join.mutate(role)}
@@ -99,12 +103,12 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
           setReleasing(open);
           release.reset();
         }}
-        title={`Give ${domain.domain} up?`}
-        confirmLabel="Give up"
+        title={t('adminSecurity.release3', { domain: domain.domain })}
+        confirmLabel={t('adminSecurity.release2')}
         busy={release.isPending}
         onConfirm={() => release.mutate()}
       >
-        <p>Nobody joins by an address of it any more, and another organization can claim it. Who has joined by it stays a member.</p>
+        <p>{t('adminSecurity.noOneCanJoinWith')}</p>
         <ErrorNotice error={release.error} />
       </ConfirmDialog>
     </Card>

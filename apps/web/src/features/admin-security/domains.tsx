@@ -3,6 +3,7 @@ import type { OrgDomain } from '@slipway/contracts';
 import { Button, EmptyState, Section } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -12,6 +13,7 @@ import { DomainCard } from './domain-card.tsx';
 
 /** The domains that the organization claims, and the way to claim another. */
 export function Domains() {
+  const t = useTranslations();
   const { org } = useSession();
   const [claiming, setClaiming] = useState(false);
   const domains = useQuery<readonly OrgDomain[]>({
@@ -20,19 +22,19 @@ export function Domains() {
   });
   return (
     <Section
-      title="Domains"
-      description="Prove that a domain of e-mail addresses is yours, and people who sign in with a confirmed address of it can join by themselves."
+      title={t('adminSecurity.domains')}
+      description={t('adminSecurity.verifyAnEmailDomainSo')}
       action={
         <Button onClick={() => setClaiming(true)}>
-          <Plus aria-hidden /> Claim a domain
+          <Plus aria-hidden /> {t('adminSecurity.claimADomain')}
         </Button>
       }
     >
-      <QueryPanel query={domains} label="The domains">
+      <QueryPanel query={domains} label={t('adminSecurity.theDomains')}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title="No domain is claimed" className="rounded-lg border border-line">
-              Everybody who joins needs an invitation.
+            <EmptyState title={t('adminSecurity.noDomains')} className="rounded-lg border border-line">
+              {t('adminSecurity.everyoneWhoJoinsNeedsAn')}
             </EmptyState>
           ) : (
             <ul className="flex flex-col gap-3">

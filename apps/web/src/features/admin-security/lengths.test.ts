@@ -1,10 +1,11 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { lengthOf, lengthOptions } from './lengths.ts';
 
 describe('lengths of sessions', () => {
   it('are said in the largest whole unit', () => {
-    expect([15, 60, 90, 480, 1_440, 2_880, 10_080, 20_160].map(lengthOf)).toEqual([
+    expect([15, 60, 90, 480, 1_440, 2_880, 10_080, 20_160].map((minutes) => lengthOf(t, minutes))).toEqual([
       '15 minutes',
       '1 hour',
       '90 minutes',
@@ -17,7 +18,7 @@ describe('lengths of sessions', () => {
   });
 
   it('offer also what was set by a program', () => {
-    expect(lengthOptions([60, 240], 90, 'none', 'No rule').map(({ value }) => value)).toEqual(['none', '60', '90', '240']);
-    expect(lengthOptions([60, 240], null, 'none', 'No rule')).toHaveLength(3);
+    expect(lengthOptions(t, [60, 240], 90, 'none', 'No rule').map(({ value }) => value)).toEqual(['none', '60', '90', '240']);
+    expect(lengthOptions(t, [60, 240], null, 'none', 'No rule')).toHaveLength(3);
   });
 });

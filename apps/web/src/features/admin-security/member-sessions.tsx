@@ -2,6 +2,7 @@
 import type { MemberSession } from '@slipway/contracts';
 import { Badge, Button, type Column, ConfirmDialog, EmptyState, Section, Table } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -20,6 +21,7 @@ interface Ending {
 
 /** Browsers that are signed in as members, and the end of one or of all that somebody has. */
 export function MemberSessions() {
+  const t = useTranslations();
   const { org } = useSession();
   const [user, setUser] = useAddressValue('user');
   const list = usePages({
@@ -29,14 +31,14 @@ export function MemberSessions() {
   const [ending, setEnding] = useState<Ending | null>(null);
   return (
     <Section
-      title="Sessions"
-      description="Browsers that are signed in as members, last signed in first. One that is signed out has to sign in again, for all of its organizations."
-      action={user === null ? undefined : <Button onClick={() => setUser(null)}>Show everybody’s</Button>}
+      title={t('common.sessions')}
+      description={t('adminSecurity.browsersWhereMembersAreSigned')}
+      action={user === null ? undefined : <Button onClick={() => setUser(null)}>{t('adminSecurity.showAllMembers')}</Button>}
     >
       <ListPanel
         list={list}
-        noun="sessions"
-        empty={<EmptyState title="Nobody is signed in">Members who sign in with a browser appear here.</EmptyState>}
+        noun={t('adminSecurity.sessions')}
+        empty={<EmptyState title={t('adminSecurity.noOneIsSignedIn')}>{t('adminSecurity.membersWhoSignInWith')}</EmptyState>}
         filtered={user === null ? null : () => setUser(null)}
       >
         {(rows) => <SessionTable rows={rows} only={setUser} end={setEnding} filtered={user !== null} />}
@@ -57,11 +59,12 @@ function SessionTable({
   end: (ending: Ending) => void;
   filtered: boolean;
 }) {
+  const t = useTranslations();
   const { org } = useSession();
   const mayEnd = (session: MemberSession) => org.permissions.includes('security:write') && !session.current && !isAbove(session.role, org.role);
   const columns: Column<MemberSession>[] = [
     {
-      label: 'Person',
+      label: t('common.user'),
       phone: 'title',
       cell: (session) => (
         <span className="block min-w-0">
@@ -71,57 +74,66 @@ function SessionTable({
             <button
               type="button"
               className="min-h-6 text-left font-medium break-words underline-offset-2 hover:underline touch:min-h-11"
-              aria-label={`Only sessions of ${session.userName}`}
+              aria-label={t('adminSecurity.onlySessionsOf', { userName: session.userName })}
               onClick={() => only(session.userId, 'push')}
             >
               {session.userName}
             </button>
           )}
-          <span className="block text-xs break-all text-ink-muted">{session.email ?? 'No e-mail address'}</span>
+          <span className="block text-xs break-all text-ink-muted">{session.email ?? t('adminSecurity.noEmailAddress')}</span>
         </span>
       ),
     },
     {
-      label: 'Browser',
+      label: t('common.browser'),
       cell: (session) => (
         <span className="flex flex-wrap items-center gap-2">
           {session.device}
-          {session.current ? <Badge tone="accent">This one</Badge> : null}
-          {session.secondFactor ? <Badge tone="ok">Second factor</Badge> : null}
-          {session.refused ? <Badge tone="warn">Has to sign in again</Badge> : null}
+          {session.current ? <Badge tone="accent">{t('adminSecurity.thisBrowser')}</Badge> : null}
+          {session.secondFactor ? <Badge tone="ok">{t('adminSecurity.secondFactor')}</Badge> : null}
+          {session.refused ? <Badge tone="warn">{t('adminSecurity.mustSignInAgain')}</Badge> : null}
         </span>
       ),
     },
-    { label: 'Address', cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? 'not known'}</span> },
-    { label: 'Signed in', phone: 'hidden', cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: 'Last seen', cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
     {
-      label: 'Actions',
+      label: t('common.address'),
+      cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? t('adminSecurity.unknown')}</span>,
+    },
+    { label: t('adminSecurity.signedIn'), phone: 'hidden', cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('adminSecurity.lastSeen'), cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (session) =>
         mayEnd(session) ? (
           <span className="flex flex-wrap justify-end gap-2">
-            <Button size="small" tone="danger" aria-label={`Sign out ${session.device} of ${session.userName}`} onClick={() => end({ session, all: false })}>
-              Sign out
+            <Button
+              size="small"
+              tone="danger"
+              aria-label={t('adminSecurity.signOutOf', { device: session.device, userName: session.userName })}
+              onClick={() => end({ session, all: false })}
+            >
+              {t('common.signOut')}
             </Button>
             <Button
               size="small"
               tone="danger"
-              aria-label={`All of theirs: sign out every browser of ${session.userName}`}
+              aria-label={t('adminSecurity.signOutAllBrowsersOf', { userName: session.userName })}
               onClick={() => end({ session, all: true })}
             >
-              All of theirs
+              {t('adminSecurity.signOutAll')}
             </Button>
           </span>
         ) : null,
     },
   ];
-  return <Table label="Sessions of members" columns={columns} rows={rows} rowKey={(session) => session.id} />;
+  return <Table label={t('adminSecurity.sessionsOfMembers')} columns={columns} rows={rows} rowKey={(session) => session.id} />;
 }
 
 function EndDialog({ ending: { session, all }, onClose }: { ending: Ending; onClose: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const end = useMutation({
@@ -132,7 +144,11 @@ function EndDialog({ ending: { session, all }, onClose }: { ending: Ending; onCl
     },
     onSuccess: async (ended) => {
       await queries.invalidateQueries({ queryKey: ['member-sessions', org.id] });
-      toast.success(ended === 1 ? `One browser of ${session.userName} is signed out.` : `${ended} browsers of ${session.userName} are signed out.`);
+      toast.success(
+        ended === 1
+          ? t('adminSecurity.oneBrowserOfWasSigned', { userName: session.userName })
+          : t('adminSecurity.browsersOfWereSignedOut', { ended, userName: session.userName }),
+      );
       onClose();
     },
   });
@@ -140,15 +156,16 @@ function EndDialog({ ending: { session, all }, onClose }: { ending: Ending; onCl
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={all ? `Sign out every browser of ${session.userName}?` : `Sign out ${session.device} of ${session.userName}?`}
-      confirmLabel="Sign out"
+      title={
+        all
+          ? t('adminSecurity.signOutAllBrowsersOf2', { userName: session.userName })
+          : t('adminSecurity.signOutOf2', { device: session.device, userName: session.userName })
+      }
+      confirmLabel={t('common.signOut')}
       busy={end.isPending}
       onConfirm={() => end.mutate()}
     >
-      <p>
-        It takes two seconds, and is in the audit. {session.userName} can sign in again: to keep somebody out, remove them. Agents go on with their work, and
-        API keys stay as they are.
-      </p>
+      <p>{t('adminSecurity.thisTakesUpToTwo', { userName: session.userName })}</p>
       <ErrorNotice error={end.error} />
     </ConfirmDialog>
   );

@@ -2,6 +2,7 @@
 import { type SecurityRules, UpdateSecurityRules } from '@slipway/contracts';
 import { Button, Checkbox, Field, Section, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { useVersionedForm } from '../form/use-versioned-form.ts';
@@ -30,14 +31,12 @@ const minutesOf = (value: string): number | null => (value === NO_RULE ? null : 
 
 /** What the organization asks of the sign-ins by which its members come. */
 export function Rules() {
+  const t = useTranslations();
   const { org } = useSession();
   const rules = useQuery({ queryKey: ['security-rules', org.id], queryFn: ({ signal }) => api.getSecurityRules({ org: org.id, signal }) });
   return (
-    <Section
-      title="Sign-ins"
-      description="What this organization asks of the sign-ins of its members. Who does not fulfil it signs in again; their other organizations, and API keys, are not affected."
-    >
-      <QueryPanel query={rules} label="The rules">
+    <Section title={t('adminSecurity.signIns')} description={t('adminSecurity.signInRequirementsForMembers')}>
+      <QueryPanel query={rules} label={t('adminSecurity.theRules')}>
         {(read) => <RulesForm rules={read} reread={async () => (await rules.refetch()).data} />}
       </QueryPanel>
     </Section>
@@ -45,6 +44,7 @@ export function Rules() {
 }
 
 function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Promise<SecurityRules | undefined> }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const mayChange = org.permissions.includes('security:write');
@@ -59,7 +59,7 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
     }),
     send: (body, version) => api.updateSecurityRules({ org: org.id, body, ifMatch: version }),
     onDone: async (saved) => {
-      toast('The rules are saved, and hold within two seconds.');
+      toast(t('adminSecurity.rulesSavedTheyApplyWithin'));
       queries.setQueryData(['security-rules', org.id], saved);
       await queries.invalidateQueries({ queryKey: ['member-sessions', org.id] });
     },
@@ -67,41 +67,41 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
   const { values } = form;
   return (
     <form {...form.props} className="flex max-w-xl flex-col gap-4">
-      <Field label="A sign-in is good for" hint="Since the person proved who they are." error={form.error('sessionMaxMinutes')}>
+      <Field label={t('adminSecurity.maximumSessionLength')} hint={t('adminSecurity.countedFromTheLastSign')} error={form.error('sessionMaxMinutes')}>
         {(control) => (
           <Select
             {...control}
             className="max-w-64"
             disabled={!mayChange}
-            options={lengthOptions(MAX_LENGTHS, minutesOf(values.sessionMaxMinutes), NO_RULE, 'As long as it lasts')}
+            options={lengthOptions(t, MAX_LENGTHS, minutesOf(values.sessionMaxMinutes), NO_RULE, t('adminSecurity.noLimit'))}
             value={values.sessionMaxMinutes}
             onChange={(value) => form.set('sessionMaxMinutes', value)}
           />
         )}
       </Field>
-      <Field label="Unused, it ends after" hint="Reading along without a click counts as unused." error={form.error('sessionIdleMinutes')}>
+      <Field label={t('adminSecurity.idleTimeout')} hint={t('adminSecurity.watchingWithoutClickingCountsAs')} error={form.error('sessionIdleMinutes')}>
         {(control) => (
           <Select
             {...control}
             className="max-w-64"
             disabled={!mayChange}
-            options={lengthOptions(IDLE_LENGTHS, minutesOf(values.sessionIdleMinutes), NO_RULE, 'No rule')}
+            options={lengthOptions(t, IDLE_LENGTHS, minutesOf(values.sessionIdleMinutes), NO_RULE, t('adminSecurity.noTimeout'))}
             value={values.sessionIdleMinutes}
             onChange={(value) => form.set('sessionIdleMinutes', value)}
           />
         )}
       </Field>
       <Checkbox
-        label="Members sign in with a second factor"
-        hint="A code of an authenticator, a key: what the sign-in service says of the sign-in counts. You need to have signed in with one yourself."
+        label={t('adminSecurity.requireASecondFactor')}
+        hint={t('adminSecurity.anAuthenticatorCodeOrA')}
         disabled={!mayChange}
         checked={values.secondFactor}
         onChange={(secondFactor) => form.set('secondFactor', secondFactor)}
       />
-      <VersionedFailure failure={form.failure} what="the rules" reread={() => void reread().then((read) => read && form.take(read))} />
+      <VersionedFailure failure={form.failure} what={t('adminSecurity.theRules2')} reread={() => void reread().then((read) => read && form.take(read))} />
       {mayChange ? (
         <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
-          Save
+          {t('common.save')}
         </Button>
       ) : null}
     </form>

@@ -4,10 +4,11 @@ import { bytesText } from '@slipway/domain';
 import { Button, ConfirmDialog, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { Ago, asAgo } from '../../browser/ago.tsx';
 import { number } from '../../browser/format.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { Page } from '../frame/page.tsx';
@@ -18,20 +19,21 @@ import { type Segment, segmentsOf, usedWords } from './storage-words.ts';
 const COLOURS: Readonly<Record<Segment['kind'], string>> = { log: 'bg-accent', payloads: 'bg-ok', changes: 'bg-warn', rounding: 'bg-line-strong' };
 
 export function StoragePage() {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [deleting, setDeleting] = useState<StoredConversation | null>(null);
   const storage = useQuery({ queryKey: ['storage', org.id], queryFn: ({ signal }) => api.getStorage({ org: org.id, signal }) });
   return (
-    <Page title="Storage" description="What the conversations of this organization keep, and how much they may.">
-      <QueryPanel query={storage} label="The storage">
+    <Page title={t('common.storage')} description={t('adminStorage.storageUsedByConversationsAnd')}>
+      <QueryPanel query={storage} label={t('adminStorage.theStorage')}>
         {(data) => (
           <>
             <Used storage={data} />
-            <Section title="Largest conversations" description="Deleting one gives its storage back at once.">
+            <Section title={t('adminStorage.largestConversations')} description={t('adminStorage.deletingAConversationFreesIts')}>
               {data.largest.length === 0 ? (
-                <EmptyState title="Nothing is stored yet" className="rounded-lg border border-line">
-                  Conversations appear here with what they keep.
+                <EmptyState title={t('adminStorage.noStoredDataYet')} className="rounded-lg border border-line">
+                  {t('adminStorage.conversationsAppearHereWithTheir')}
                 </EmptyState>
               ) : (
                 <Largest storage={data} orgSlug={org.slug} mayDelete={org.permissions.includes('conversation:delete')} onDelete={setDeleting} />
@@ -56,20 +58,21 @@ export function StoragePage() {
 }
 
 function Used({ storage }: { storage: Storage }) {
-  const segments = segmentsOf(storage);
+  const t = useTranslations();
+  const segments = segmentsOf(t, storage);
   return (
     <div className="flex flex-col gap-3">
       {storage.state === 'full' ? (
-        <Notice tone="bad" title="The storage is used up: nothing new can be started, and agents pause when they write.">
+        <Notice tone="bad" title={t('adminStorage.storageIsFullNewTasks')}>
           {ERRORS['storage.exhausted'].nextStep}
         </Notice>
       ) : storage.state === 'near' ? (
-        <Notice tone="warn" title="The storage is nearly used up.">
-          When it is, nothing new can be started and agents pause. Delete conversations that are not needed any more.
+        <Notice tone="warn" title={t('adminStorage.storageIsAlmostFull')}>
+          {t('adminStorage.whenItIsFullNew')}
         </Notice>
       ) : null}
       <figure className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-4">
-        <figcaption className="font-semibold tabular-nums">{usedWords(storage)}</figcaption>
+        <figcaption className="font-semibold tabular-nums">{usedWords(t, storage)}</figcaption>
         <div aria-hidden className="flex h-3 overflow-hidden rounded-full bg-raised">
           {segments.map(({ kind, percent }) => (
             <span key={kind} className={COLOURS[kind]} style={{ width: `${percent}%` }} />
@@ -82,20 +85,17 @@ function Used({ storage }: { storage: Storage }) {
                 <span aria-hidden className={`size-2 shrink-0 rounded-full ${COLOURS[kind]}`} />
                 {label}
               </dt>
-              <dd className="tabular-nums" title={`${number(bytes)} bytes`}>
+              <dd className="tabular-nums" title={t('adminStorage.bytes', { bytes: number(bytes) })}>
                 {bytesText(bytes)}
               </dd>
             </div>
           ))}
         </dl>
         <p className="text-xs text-ink-muted">
-          {number(storage.conversations)} {storage.conversations === 1 ? 'conversation' : 'conversations'}. Whoever operates Slipway sets the limit.
-          {storage.countedAt === null ? null : (
-            <>
-              {' '}
-              Checked <Ago at={storage.countedAt} />.
-            </>
-          )}
+          {t('adminStorage.whoeverOperatesSlipwaySetsThe', {
+            count: storage.conversations,
+          })}
+          {storage.countedAt === null ? null : <> {t.rich('adminStorage.checked', { countedAt: storage.countedAt, ago: asAgo })}</>}
         </p>
       </figure>
     </div>
@@ -113,14 +113,15 @@ function Largest({
   mayDelete: boolean;
   onDelete: (conversation: StoredConversation) => void;
 }) {
+  const t = useTranslations();
   return (
     <Table
-      label="Largest conversations"
+      label={t('adminStorage.largestConversations')}
       rows={storage.largest}
       rowKey={(conversation) => conversation.id}
       columns={[
         {
-          label: 'Conversation',
+          label: t('common.conversation'),
           phone: 'title',
           className: 'max-w-80',
           cell: (conversation) => (
@@ -132,20 +133,20 @@ function Largest({
             </span>
           ),
         },
-        { label: 'Storage', align: 'end', cell: ({ bytes }) => <Size bytes={bytes} /> },
-        { label: 'Events', align: 'end', phone: 'hidden', cell: ({ log }) => <Size bytes={log} /> },
-        { label: 'Long outputs', align: 'end', phone: 'hidden', cell: ({ payloads }) => <Size bytes={payloads} /> },
-        { label: 'Changes', align: 'end', phone: 'hidden', cell: ({ changes }) => <Size bytes={changes} /> },
-        { label: 'Last activity', cell: ({ updatedAt }) => <Ago at={updatedAt} className="whitespace-nowrap" /> },
+        { label: t('common.storage'), align: 'end', cell: ({ bytes }) => <Size bytes={bytes} /> },
+        { label: t('adminStorage.events'), align: 'end', phone: 'hidden', cell: ({ log }) => <Size bytes={log} /> },
+        { label: t('adminStorage.longOutputs'), align: 'end', phone: 'hidden', cell: ({ payloads }) => <Size bytes={payloads} /> },
+        { label: t('common.changes'), align: 'end', phone: 'hidden', cell: ({ changes }) => <Size bytes={changes} /> },
+        { label: t('adminStorage.lastActivity'), cell: ({ updatedAt }) => <Ago at={updatedAt} className="whitespace-nowrap" /> },
         {
-          label: 'Actions',
+          label: t('common.actions'),
           unnamed: true,
           align: 'end',
           phone: 'actions',
           cell: (conversation) =>
             mayDelete ? (
-              <Button size="small" tone="danger" aria-label={`Delete ${conversation.title}`} onClick={() => onDelete(conversation)}>
-                Delete
+              <Button size="small" tone="danger" aria-label={t('adminStorage.delete', { title: conversation.title })} onClick={() => onDelete(conversation)}>
+                {t('common.delete2')}
               </Button>
             ) : null,
         },
@@ -155,19 +156,21 @@ function Largest({
 }
 
 function Size({ bytes }: { bytes: number }) {
+  const t = useTranslations();
   return (
-    <span className="whitespace-nowrap tabular-nums" title={`${number(bytes)} bytes`}>
+    <span className="whitespace-nowrap tabular-nums" title={t('adminStorage.bytes', { bytes: number(bytes) })}>
       {bytesText(bytes)}
     </span>
   );
 }
 
 function DeleteDialog({ conversation, onClose, onDone }: { conversation: StoredConversation; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const { org } = useSession();
   const remove = useMutation({
     mutationFn: () => api.deleteConversation({ org: org.id, conversation: conversation.id }),
     onSuccess: () => {
-      toast(`Deleted. ${bytesText(conversation.bytes)} are free again.`);
+      toast(t('adminStorage.deletedFreed', { bytes: bytesText(conversation.bytes) }));
       onDone();
     },
   });
@@ -175,15 +178,12 @@ function DeleteDialog({ conversation, onClose, onDone }: { conversation: StoredC
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title="Delete this conversation?"
-      confirmLabel="Delete for good"
+      title={t('adminStorage.deleteThisConversation')}
+      confirmLabel={t('adminStorage.deletePermanently')}
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
     >
-      <p className="break-words">
-        “{conversation.title}” of {conversation.owner.label} goes with its log, its files and its sandbox. What was not pushed is lost, and nobody can bring it
-        back.
-      </p>
+      <p className="break-words">{t('adminStorage.byIsDeletedWithIts', { title: conversation.title, label: conversation.owner.label })}</p>
       <ErrorNotice error={remove.error} />
     </ConfirmDialog>
   );

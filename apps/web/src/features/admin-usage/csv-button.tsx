@@ -2,6 +2,7 @@
 import { Button } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import type { UsageFilters } from './usage-filters.ts';
 
@@ -10,6 +11,7 @@ const TIMEOUT_MS = 60_000;
 
 /** The numbers of the page as a table for spreadsheets, a line a day and group. A link could not ask for another media type. */
 export function CsvButton({ orgId, span, by }: { orgId: string; span: { readonly from: string; readonly to: string }; by: UsageFilters['by'] }) {
+  const t = useTranslations();
   const download = useMutation({
     mutationFn: async () => {
       const query = new URLSearchParams({ ...span, groupBy: `day,${by}` });
@@ -30,7 +32,7 @@ export function CsvButton({ orgId, span, by }: { orgId: string; span: { readonly
   });
   return (
     <Button busy={download.isPending} onClick={() => download.mutate()}>
-      <Download aria-hidden /> CSV
+      <Download aria-hidden /> {t('adminUsage.csv')}
     </Button>
   );
 }

@@ -1,4 +1,5 @@
 import type { UsageRow } from '@slipway/contracts';
+import { useTranslations } from 'next-intl';
 import { money, number } from '../../browser/format.ts';
 import { barsOf, daysOf } from './usage-filters.ts';
 
@@ -8,6 +9,7 @@ const label = (date: string, format = day): string => format.format(new Date(`${
 
 /** Cost of each day or, of long spans, of each week as a bar; calls where nothing has a price. Each bar says its time and figure. */
 export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: string; to: string }) {
+  const t = useTranslations();
   const priced = rows.some((row) => Number(row.costUsd) > 0);
   const bars = barsOf(daysOf(from, to), new Map(rows.map((row) => [row.day ?? '', priced ? Number(row.costUsd) : row.requests])));
   const most = Math.max(...bars.map(({ figure }) => figure), 0);
@@ -17,12 +19,12 @@ export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: s
   return (
     <figure className="flex min-w-0 flex-col gap-1">
       <figcaption className="text-xs text-ink-muted">
-        {priced ? 'Cost' : 'Model calls'} by {weekly ? 'week' : 'day'} (UTC); the highest is {inWords(most)}
+        {t('adminUsage.chart', { figure: priced ? 'cost' : 'calls', span: weekly ? 'week' : 'day', most: inWords(most) })}
       </figcaption>
       <div className="rounded-lg border border-line bg-surface p-3">
         <ul className="flex h-40 items-end gap-px">
           {bars.map((bar) => {
-            const words = `${bar.from === bar.to ? label(bar.from) : `${label(bar.from)} to ${label(bar.to)}`}: ${inWords(bar.figure)}`;
+            const words = `${bar.from === bar.to ? label(bar.from) : t('adminUsage.to', { from: label(bar.from), to: label(bar.to) })}: ${inWords(bar.figure)}`;
             return (
               <li key={bar.from} title={words} className="relative flex h-full min-w-0 flex-1 items-end">
                 <span className="sr-only">{words}</span>

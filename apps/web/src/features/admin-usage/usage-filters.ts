@@ -1,4 +1,5 @@
 import { MAX_USAGE_DAYS, type UsageDimension } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -9,11 +10,11 @@ export interface UsageFilters {
 }
 
 export const SPANS = [7, 30, 90, 365] as const;
-export const GROUPS: ReadonlyArray<{ readonly value: UsageFilters['by']; readonly label: string }> = [
-  { value: 'user', label: 'By person' },
-  { value: 'repository', label: 'By repository' },
-  { value: 'model', label: 'By model' },
-  { value: 'conversation', label: 'By conversation' },
+export const GROUPS: ReadonlyArray<{ readonly value: UsageFilters['by']; readonly label: MessageKey }> = [
+  { value: 'user', label: 'adminUsage.byUser' },
+  { value: 'repository', label: 'adminUsage.byRepository' },
+  { value: 'model', label: 'adminUsage.byModel' },
+  { value: 'conversation', label: 'adminUsage.byConversation' },
 ];
 
 export function filtersOf(days: string | null, by: string | null): UsageFilters {

@@ -3,11 +3,13 @@ import type { Usage, UsageRow } from '@slipway/contracts';
 import { Card, EmptyState, Notice, Select, Table } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { asAgo } from '../../browser/ago.tsx';
 import { money, number, repositoryName, shortNumber } from '../../browser/format.ts';
+import { translated } from '../../messages/translate.ts';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
@@ -16,6 +18,7 @@ import { DayBars } from './day-bars.tsx';
 import { filtersOf, GROUPS, SPANS, spanOf, type UsageFilters } from './usage-filters.ts';
 
 export function UsagePage() {
+  const t = useTranslations();
   const { org } = useSession();
   const [daysAsked, setDays] = useAddressValue('days');
   const [byAsked, setBy] = useAddressValue('by');
@@ -30,22 +33,30 @@ export function UsagePage() {
   const daily = useQuery(read('day'));
   const grouped = useQuery(read(by));
   return (
-    <Page title="Usage" description="What agents asked of models, and what it cost." action={<CsvButton orgId={org.id} span={span} by={by} />}>
+    <Page title={t('common.usage')} description={t('adminUsage.modelCallsMadeByAgents')} action={<CsvButton orgId={org.id} span={span} by={by} />}>
       <div className="flex flex-wrap gap-3">
         <Select
-          aria-label="Span"
+          aria-label={t('adminUsage.period')}
           className="w-40"
           value={String(days)}
-          options={[...new Set<number>([...SPANS, days])].sort((a, b) => a - b).map((each) => ({ value: String(each), label: `Last ${each} days` }))}
+          options={[...new Set<number>([...SPANS, days])]
+            .sort((a, b) => a - b)
+            .map((each) => ({ value: String(each), label: t('adminUsage.lastDays', { each }) }))}
           onChange={(value) => setDays(value === '30' ? null : value, 'push')}
         />
-        <Select aria-label="Grouped" className="w-40" value={by} options={GROUPS} onChange={(value) => setBy(value === 'user' ? null : value, 'push')} />
+        <Select
+          aria-label={t('adminUsage.groupBy')}
+          className="w-40"
+          value={by}
+          options={translated(t, GROUPS)}
+          onChange={(value) => setBy(value === 'user' ? null : value, 'push')}
+        />
       </div>
-      <QueryPanel query={daily} label="Usage by day">
+      <QueryPanel query={daily} label={t('adminUsage.usageByDay')}>
         {(usage) =>
           usage.total.requests === 0 ? (
-            <EmptyState title="Nothing was asked of a model in this time" className="rounded-lg border border-line">
-              Calls appear here within seconds after they end.
+            <EmptyState title={t('adminUsage.noModelCallsInThis')} className="rounded-lg border border-line">
+              {t('adminUsage.callsAppearHereWithinSeconds')}
             </EmptyState>
           ) : (
             <>
@@ -57,7 +68,7 @@ export function UsagePage() {
       </QueryPanel>
       {/* Two panels would say the same of nothing, or of the same failure. */}
       {daily.data?.total.requests === 0 || (daily.isError && daily.data === undefined) ? null : (
-        <QueryPanel query={grouped} label="Usage in groups">
+        <QueryPanel query={grouped} label={t('adminUsage.usageInGroups')}>
           {(usage) => <Grouped usage={usage} by={by} orgSlug={org.slug} />}
         </QueryPanel>
       )}
@@ -66,15 +77,20 @@ export function UsagePage() {
 }
 
 function Totals({ usage: { total, asOf } }: { usage: Usage }) {
+  const t = useTranslations();
   const figures = [
-    { label: 'Cost', value: money(Number(total.costUsd)), exact: `$${total.costUsd}` },
-    { label: 'Model calls', value: number(total.requests), exact: total.failed === 0 ? 'none failed' : `${number(total.failed)} failed` },
+    { label: t('common.cost'), value: money(Number(total.costUsd)), exact: `$${total.costUsd}` },
     {
-      label: 'Tokens in',
-      value: shortNumber(total.promptTokens),
-      exact: `${number(total.promptTokens)}, of which ${number(total.cachedTokens)} from the cache`,
+      label: t('adminUsage.modelCalls'),
+      value: number(total.requests),
+      exact: total.failed === 0 ? t('adminUsage.noneFailed') : t('adminUsage.failed', { failed: number(total.failed) }),
     },
-    { label: 'Tokens out', value: shortNumber(total.completionTokens), exact: number(total.completionTokens) },
+    {
+      label: t('adminUsage.tokensIn'),
+      value: shortNumber(total.promptTokens),
+      exact: t('adminUsage.fromCache', { promptTokens: number(total.promptTokens), cachedTokens: number(total.cachedTokens) }),
+    },
+    { label: t('adminUsage.tokensOut'), value: shortNumber(total.completionTokens), exact: number(total.completionTokens) },
   ];
   return (
     <div className="flex flex-col gap-2">
@@ -88,35 +104,28 @@ function Totals({ usage: { total, asOf } }: { usage: Usage }) {
           </Card>
         ))}
       </dl>
-      {total.unpriced > 0 ? <Notice tone="warn" title={`${number(total.unpriced)} calls went to models without a known price, and count no cost.`} /> : null}
-      <p className="text-xs text-ink-muted">
-        {asOf === null ? (
-          'Not counted yet.'
-        ) : (
-          <>
-            Counted <Ago at={asOf} />.
-          </>
-        )}
-      </p>
+      {total.unpriced > 0 ? <Notice tone="warn" title={t('adminUsage.callsUsedModelsWithoutA', { unpriced: number(total.unpriced) })} /> : null}
+      <p className="text-xs text-ink-muted">{asOf === null ? t('adminUsage.notUpdatedYet') : t.rich('adminUsage.updated', { asOf, ago: asAgo })}</p>
     </div>
   );
 }
 
 function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by']; orgSlug: string }) {
+  const t = useTranslations();
   return (
     <div className="flex flex-col gap-2">
       <Table
-        label="Usage in groups"
+        label={t('adminUsage.usageInGroups')}
         rows={usage.data}
         rowKey={(row) => `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''} ${row.conversation?.id ?? ''}`}
         columns={[
           {
-            label: { user: 'Person', repository: 'Repository', model: 'Model', conversation: 'Conversation' }[by],
+            label: { user: t('common.user'), repository: t('common.repository'), model: t('common.model'), conversation: t('common.conversation') }[by],
             phone: 'title',
             cell: (row) => <Group row={row} by={by} orgSlug={orgSlug} />,
           },
           {
-            label: 'Cost',
+            label: t('common.cost'),
             align: 'end',
             cell: (row) => (
               <span className="tabular-nums" title={`$${row.costUsd}`}>
@@ -124,10 +133,10 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
               </span>
             ),
           },
-          { label: 'Calls', align: 'end', cell: (row) => <span className="tabular-nums">{number(row.requests)}</span> },
-          { label: 'Failed', align: 'end', phone: 'hidden', cell: (row) => <span className="tabular-nums">{number(row.failed)}</span> },
+          { label: t('adminUsage.calls'), align: 'end', cell: (row) => <span className="tabular-nums">{number(row.requests)}</span> },
+          { label: t('common.failed'), align: 'end', phone: 'hidden', cell: (row) => <span className="tabular-nums">{number(row.failed)}</span> },
           {
-            label: 'Tokens in',
+            label: t('adminUsage.tokensIn'),
             align: 'end',
             cell: (row) => (
               <span className="tabular-nums" title={number(row.promptTokens)}>
@@ -136,7 +145,7 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
             ),
           },
           {
-            label: 'Tokens out',
+            label: t('adminUsage.tokensOut'),
             align: 'end',
             cell: (row) => (
               <span className="tabular-nums" title={number(row.completionTokens)}>
@@ -146,17 +155,18 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
           },
         ]}
       />
-      {usage.more ? <p className="text-xs text-ink-muted">There are more; the cheapest are left out.</p> : null}
+      {usage.more ? <p className="text-xs text-ink-muted">{t('adminUsage.moreEntriesExistTheLeast')}</p> : null}
     </div>
   );
 }
 
 /** The name of a row, with the way to the conversations behind it. */
 function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; orgSlug: string }) {
+  const t = useTranslations();
   if (by === 'conversation') return <ConversationGroup row={row} orgSlug={orgSlug} />;
   const groups: Readonly<Record<Exclude<UsageFilters['by'], 'conversation'>, readonly [string, Readonly<Record<string, string>>]>> = {
     user: [row.user?.label ?? '—', { owner: row.user?.id ?? '' }],
-    repository: [row.repository === null ? 'No repository' : repositoryName(row.repository), { repository: row.repository ?? '' }],
+    repository: [row.repository === null ? t('adminUsage.noRepository') : repositoryName(row.repository), { repository: row.repository ?? '' }],
     model: [row.model ?? '—', { model: row.model ?? '' }],
   };
   const [words, query] = groups[by];
@@ -169,8 +179,9 @@ function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; or
 
 /** Its title, with the way to it while it is there. */
 function ConversationGroup({ row: { conversation }, orgSlug }: { row: UsageRow; orgSlug: string }) {
-  if (conversation === null) return <span className="text-ink-muted">Before conversations were counted</span>;
-  if (conversation.title === null) return <span className="text-ink-muted">Deleted conversation</span>;
+  const t = useTranslations();
+  if (conversation === null) return <span className="text-ink-muted">{t('adminUsage.beforeTrackingByConversation')}</span>;
+  if (conversation.title === null) return <span className="text-ink-muted">{t('adminUsage.deletedConversation')}</span>;
   return (
     <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="inline-block py-0.5 touch:py-3 break-all hover:underline">
       {conversation.title}

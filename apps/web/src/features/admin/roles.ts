@@ -1,13 +1,14 @@
 import { ROLES, type Role } from '@slipway/contracts';
+import type { MessageKey, Translate } from '../../messages/translate.ts';
 
-export const ROLE_LABELS: Record<Role, string> = { owner: 'Owner', admin: 'Admin', member: 'Member', viewer: 'Viewer' };
+export const ROLE_LABELS: Record<Role, MessageKey> = { owner: 'common.owner', admin: 'admin.admin', member: 'admin.member', viewer: 'admin.viewer' };
 
 /** One sentence each, for who has to choose. */
-export const ROLE_HINTS: Record<Role, string> = {
-  owner: 'Everything, and alone may hand the organization on or delete it.',
-  admin: 'Everything but handing the organization on and deleting it.',
-  member: 'Gives tasks to agents, and works with what they make.',
-  viewer: 'Looks on: conversations and who is here.',
+export const ROLE_HINTS: Record<Role, MessageKey> = {
+  owner: 'admin.fullAccessOnlyOwnersCan',
+  admin: 'admin.fullAccessExceptTransferringOr',
+  member: 'admin.canGiveTasksToAgents',
+  viewer: 'admin.readOnlyConversationsAndThe',
 };
 
 /** From the least to the most that a role may. */
@@ -23,6 +24,6 @@ export function rolesToGive(own: Role): readonly Role[] {
 }
 
 /** Options of a select. */
-export function roleOptions(roles: readonly Role[]): ReadonlyArray<{ value: Role; label: string }> {
-  return roles.map((role) => ({ value: role, label: ROLE_LABELS[role] }));
+export function roleOptions(t: Translate, roles: readonly Role[]): ReadonlyArray<{ value: Role; label: string }> {
+  return roles.map((role) => ({ value: role, label: t(ROLE_LABELS[role]) }));
 }

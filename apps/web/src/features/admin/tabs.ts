@@ -1,9 +1,10 @@
 import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
 interface AdminTab {
   /** Last part of its address, `/[org]/admin/<path>`. */
   readonly path: string;
-  readonly label: string;
+  readonly label: MessageKey;
   /** It is shown to who holds any of these. */
   readonly any: readonly Permission[];
   /** It has no meaning where nobody else can join. */
@@ -12,21 +13,21 @@ interface AdminTab {
 
 /** Pages about an organization, in the order of the tabs. Add one here, and its page at `app/[org]/admin/<path>/page.tsx`. */
 const ADMIN_TABS = [
-  { path: 'members', label: 'Members', any: ['member:read'] },
-  { path: 'roles', label: 'Roles', any: ['member:read'] },
-  { path: 'api-keys', label: 'API keys', any: ['api-key:read'] },
-  { path: 'secrets', label: 'Secrets', any: ['secret:read'] },
-  { path: 'models', label: 'Models', any: ['setting:read'] },
-  { path: 'mcp-servers', label: 'MCP servers', any: ['setting:read'] },
-  { path: 'integrations', label: 'Integrations', any: ['integration:read'] },
-  { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
-  { path: 'usage', label: 'Usage', any: ['usage:read'] },
-  { path: 'budgets', label: 'Budgets', any: ['budget:read'] },
-  { path: 'storage', label: 'Storage', any: ['usage:read'] },
-  { path: 'audit', label: 'Audit', any: ['audit:read'] },
-  { path: 'settings', label: 'Settings', any: ['setting:write'] },
-  { path: 'security', label: 'Security', any: ['domain:write', 'security:read'], companyOnly: true },
-  { path: 'danger', label: 'Danger zone', any: ['org:write', 'org:transfer', 'org:delete'] },
+  { path: 'members', label: 'common.members', any: ['member:read'] },
+  { path: 'roles', label: 'common.roles', any: ['member:read'] },
+  { path: 'api-keys', label: 'common.apiKeys', any: ['api-key:read'] },
+  { path: 'secrets', label: 'common.secrets', any: ['secret:read'] },
+  { path: 'models', label: 'common.models', any: ['setting:read'] },
+  { path: 'mcp-servers', label: 'common.mcpServers', any: ['setting:read'] },
+  { path: 'integrations', label: 'common.integrations', any: ['integration:read'] },
+  { path: 'sandboxes', label: 'common.sandboxes', any: ['sandbox:read'] },
+  { path: 'usage', label: 'common.usage', any: ['usage:read'] },
+  { path: 'budgets', label: 'common.budgets', any: ['budget:read'] },
+  { path: 'storage', label: 'common.storage', any: ['usage:read'] },
+  { path: 'audit', label: 'common.audit', any: ['audit:read'] },
+  { path: 'settings', label: 'common.settings', any: ['setting:write'] },
+  { path: 'security', label: 'common.security', any: ['domain:write', 'security:read'], companyOnly: true },
+  { path: 'danger', label: 'common.dangerZone', any: ['org:write', 'org:transfer', 'org:delete'] },
 ] as const satisfies readonly AdminTab[];
 
 /** The tabs that this person may open in this organization. */

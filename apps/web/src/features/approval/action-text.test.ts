@@ -2,10 +2,11 @@ import { describe, it } from 'node:test';
 import { AgentAction } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { t } from '../../messages/testing.ts';
 import type { Step } from '../conversation/timeline-row.ts';
 import { actionAsText, actionParts } from './action-text.ts';
 
-const parts = (action: object) => actionParts({ action: action as Step['action'] });
+const parts = (action: object) => actionParts(t, { action: action as Step['action'] });
 const edit = (more: object) => ({ kind: 'FileEditorAction', path: '/w/a.ts', ...more });
 
 describe('what an action would do, as a user reads it', () => {

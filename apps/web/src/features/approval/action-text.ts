@@ -1,4 +1,6 @@
 import { blobRefOf } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
+import { EDIT_VERBS } from '../conversation/edit-verbs.ts';
 import { editOf } from '../conversation/file-edit.ts';
 import { patchLines } from '../conversation/patch-lines.ts';
 import type { DiffLine } from '../conversation/rows/diff-lines.tsx';
@@ -10,12 +12,12 @@ export type ActionPart =
   | { readonly kind: 'diff'; readonly label: string; readonly lines: readonly DiffLine[] };
 
 /** What an action would do, whole and in the order in which a user reads it: a command as it is, an edit as a diff, everything else field by field. */
-export function actionParts({ action }: Pick<Step, 'action'>): readonly ActionPart[] {
+export function actionParts(t: Translate, { action }: Pick<Step, 'action'>): readonly ActionPart[] {
   if (action === null) return [];
   const { kind, ...fields } = action;
-  const diff = diffOf(action);
+  const diff = diffOf(t, action);
   if (diff !== null) return [...diff.parts, ...fieldsOf(fields, diff.covered)];
-  if (kind === 'TerminalAction') return [text('Command', fields['command']), ...fieldsOf(fields, ['command', ...TERMINAL_DEFAULTS(fields)])];
+  if (kind === 'TerminalAction') return [text(t('common.command'), fields['command']), ...fieldsOf(fields, ['command', ...TERMINAL_DEFAULTS(fields)])];
   return fieldsOf(fields, []);
 }
 
@@ -36,14 +38,14 @@ const TERMINAL_DEFAULTS = (fields: Readonly<Record<string, unknown>>): string[] 
   ['is_input', 'reset', 'timeout', 'session'].filter((name) => fields[name] === false || fields[name] === null || fields[name] === 'main');
 
 /** A change of files as diffs, where all of it is in the action itself; else `null`, and its fields are read. */
-function diffOf(action: NonNullable<Step['action']>): { readonly parts: ActionPart[]; readonly covered: readonly string[] } | null {
+function diffOf(t: Translate, action: NonNullable<Step['action']>): { readonly parts: ActionPart[]; readonly covered: readonly string[] } | null {
   if (action.kind === 'ApplyPatchAction' && typeof action['patch'] === 'string') {
     const { files, cut } = patchLines(action['patch']);
     if (cut || files.length === 0) return null;
     return {
       parts: files.map(({ verb, path, movedTo, lines }) => ({
         kind: 'diff',
-        label: movedTo === null ? `${verb} ${path}` : `Moved ${path} to ${movedTo}`,
+        label: movedTo === null ? `${t(EDIT_VERBS[verb])} ${path}` : t('approval.movedTo', { path, movedTo }),
         lines,
       })),
       covered: ['patch'],
@@ -55,8 +57,8 @@ function diffOf(action: NonNullable<Step['action']>): { readonly parts: ActionPa
   const path = String(action['path'] ?? '');
   const at =
     action['command'] === 'insert'
-      ? `Insert into ${path} after line ${String(action['insert_line'] ?? 0)}`
-      : `${action['command'] === 'create' ? 'Create' : 'Edit'} ${path}`;
+      ? t('approval.insertIntoAfterLine', { path, line: String(action['insert_line'] ?? 0) })
+      : `${action['command'] === 'create' ? t('common.create') : t('common.edit')} ${path}`;
   return { parts: [{ kind: 'diff', label: at, lines: edit.lines }], covered: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line'] };
 }
 

@@ -3,6 +3,7 @@ import type { AnswerConfirmation } from '@slipway/contracts';
 import { Button, Menu, MenuItem, ScrollBox } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { ArrowDown, ChevronDown, Hand } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useCallback, useState } from 'react';
 import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
@@ -33,6 +34,7 @@ function Asking() {
 }
 
 function Waiting({ pending }: { pending: readonly Pending[] }) {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const [rejecting, setRejecting] = useState(false);
@@ -56,20 +58,20 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   const busy = answer.isPending || answer.isSuccess;
   const decide = (id: string) => (reason: string | null) => setRejected(({ [id]: _, ...rest }) => (reason === null ? rest : { ...rest, [id]: reason }));
   return (
-    <section aria-label="Approval" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
+    <section aria-label={t('approval.approval')} className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
       <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
         <h2 className="flex items-center gap-2 px-3 pt-3 pb-2 text-sm font-semibold">
           <Hand aria-hidden className="size-4 text-warn" />
-          {several ? `The agent asks before it does these ${pending.length} things` : 'The agent asks before it does this'}
+          {several ? t('approval.theAgentAsksForApproval', { count: pending.length }) : t('approval.theAgentAsksForApproval2')}
         </h2>
         <div className="relative">
-          <ScrollBox ref={list} label="What would happen" className="max-h-[min(46dvh,30rem)] overflow-y-auto overscroll-contain px-3 pb-2">
+          <ScrollBox ref={list} label={t('approval.requestedAction')} className="max-h-[min(46dvh,30rem)] overflow-y-auto overscroll-contain px-3 pb-2">
             <ol className="flex flex-col gap-3">
               {pending.map((one, index) => (
                 <PendingAction
                   key={one.id}
                   pending={one}
-                  place={several ? `${index + 1} of ${pending.length}` : undefined}
+                  place={several ? t('approval.of', { index: index + 1, count: pending.length }) : undefined}
                   rejected={rejected[one.id] ?? null}
                   decide={several && mayAnswer ? decide(one.id) : undefined}
                   onWhole={arrived}
@@ -82,7 +84,7 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
         </div>
         <div className="border-t border-line px-3 py-2.5">
           {!mayAnswer ? (
-            <p className="text-xs text-ink-muted">You can view this conversation. Ask someone with write access to answer.</p>
+            <p className="text-xs text-ink-muted">{t('approval.youCanViewThisConversation')}</p>
           ) : rejecting ? (
             <Reason
               busy={busy}
@@ -97,7 +99,7 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
                 disabled={counts.approved > 0 && !seen}
                 onClick={() => answer.mutate(answerOf(ids, rejected))}
               >
-                {answerLabel(counts)}
+                {answerLabel(t, counts)}
               </Button>
               <AlwaysMenu
                 pending={pending}
@@ -105,15 +107,15 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
                 onChoose={({ tool_name, match, value }) => answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })}
               />
               <Button disabled={busy} onClick={() => setRejecting(true)}>
-                {several ? 'Reject all…' : 'Reject…'}
+                {several ? t('approval.rejectAll2') : t('approval.reject')}
               </Button>
               {seen ? null : (
                 <Button tone="quiet" onClick={further} className="ml-auto">
-                  <ArrowDown aria-hidden /> Show more
+                  <ArrowDown aria-hidden /> {t('approval.showMore')}
                 </Button>
               )}
               <p role="status" className="basis-full text-xs text-ink-muted empty:hidden">
-                {seen ? null : isWhole ? 'Scroll to the end to approve: there is more below.' : 'Approving is possible when the whole of it is shown.'}
+                {seen ? null : isWhole ? t('approval.scrollToTheEndTo') : t('approval.youCanApproveOnceThe')}
               </p>
             </div>
           )}
@@ -124,7 +126,8 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
 }
 
 function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; busy: boolean; onChoose: (always: Always) => void }) {
-  const choices = alwaysChoices(pending);
+  const t = useTranslations();
+  const choices = alwaysChoices(t, pending);
   if (choices.length === 0) return null;
   return (
     <Menu
@@ -132,7 +135,7 @@ function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; 
       side="top"
       trigger={
         <Button disabled={busy}>
-          Always here <ChevronDown aria-hidden />
+          {t('approval.alwaysHere')} <ChevronDown aria-hidden />
         </Button>
       }
     >
@@ -146,15 +149,16 @@ function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; 
 }
 
 function Reason({ busy, onCancel, onReject }: { busy: boolean; onCancel: () => void; onReject: (reason: string) => void }) {
+  const t = useTranslations();
   const [reason, setReason] = useState('');
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     if (!busy) onReject(reason.trim());
   };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-center gap-2" aria-label="Reject with a reason">
+    <form onSubmit={submit} className="flex flex-wrap items-center gap-2" aria-label={t('approval.rejectWithAReason')}>
       <label className="min-w-0 flex-1 basis-60">
-        <span className="sr-only">Why, and what to do instead</span>
+        <span className="sr-only">{t('approval.reasonAndWhatToDo')}</span>
         <input
           // biome-ignore lint/a11y/noAutofocus: the field is what was asked for
           autoFocus
@@ -162,15 +166,15 @@ function Reason({ busy, onCancel, onReject }: { busy: boolean; onCancel: () => v
           maxLength={2000}
           dir="auto"
           onChange={(event) => setReason(event.target.value)}
-          placeholder="Why, and what to do instead (optional)"
+          placeholder={t('approval.reasonAndWhatToDoInstead')}
           className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"
         />
       </label>
       <Button type="submit" tone="danger" busy={busy}>
-        Reject
+        {t('approval.reject2')}
       </Button>
       <Button tone="quiet" disabled={busy} onClick={onCancel}>
-        Back
+        {t('common.back')}
       </Button>
     </form>
   );

@@ -2,15 +2,18 @@
 import { ConfirmationMode } from '@slipway/contracts';
 import { MenuChoices, MenuSeparator } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { translated } from '../../messages/translate.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { ASKING } from './asking.ts';
 
 /** How often this conversation's agent asks before it acts, from its next step on. Part of a menu; nothing for who may not say. */
 export function AskingChoices() {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const change = useMutation({
@@ -25,10 +28,10 @@ export function AskingChoices() {
     <>
       <MenuSeparator />
       <MenuChoices
-        label="Ask before it acts"
+        label={t('approval.confirmationPolicy')}
         value={change.isPending ? change.variables : (change.data?.confirmation ?? conversation.confirmation)}
         onChange={(mode) => change.mutate(ConfirmationMode.parse(mode))}
-        choices={ASKING}
+        choices={translated(t, ASKING)}
       />
     </>
   );

@@ -1,8 +1,9 @@
 import type { ConfirmationMode } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
 /** How often an agent asks, in words. */
-export const ASKING: ReadonlyArray<{ value: ConfirmationMode; label: string }> = [
-  { value: 'never', label: 'Never' },
-  { value: 'risky', label: 'When it is risky, or nobody can tell' },
-  { value: 'always', label: 'Before every step' },
+export const ASKING: ReadonlyArray<{ value: ConfirmationMode; label: MessageKey }> = [
+  { value: 'never', label: 'approval.never' },
+  { value: 'risky', label: 'approval.whenRiskyOrUnknown' },
+  { value: 'always', label: 'approval.beforeEveryStep' },
 ];

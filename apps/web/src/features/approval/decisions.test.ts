@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { AnswerConfirmation } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { answerLabel, answerOf, countsOf, readsLikeYes } from './decisions.ts';
 
 const [A, B] = ['0195a000-0000-7000-8000-00000000000a', '0195a000-0000-7000-8000-00000000000b'];
@@ -18,7 +19,7 @@ describe('an answer to several actions', () => {
   });
 
   it('has a button that says what will happen', () => {
-    const label = (ids: string[], rejected: Record<string, string>) => answerLabel(countsOf(ids, rejected));
+    const label = (ids: string[], rejected: Record<string, string>) => answerLabel(t, countsOf(ids, rejected));
     expect([label([A], {}), label([A, B], {}), label([A, B], { [A]: '' }), label([A, B], { [A]: '', [B]: '' })]).toEqual([
       'Approve',
       'Approve all 2',

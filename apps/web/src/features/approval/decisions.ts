@@ -1,4 +1,5 @@
 import type { AnswerConfirmation } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 /** What the user decided of single actions, by id: a reason (maybe empty) for those that are not to happen. What is absent is approved. */
 export type Rejected = Readonly<Record<string, string>>;
@@ -20,9 +21,9 @@ export function answerOf(ids: readonly string[], rejected: Rejected): AnswerConf
 }
 
 /** What the button that sends the answer says. */
-export function answerLabel({ approved, rejected }: ReturnType<typeof countsOf>): string {
-  if (rejected === 0) return approved === 1 ? 'Approve' : `Approve all ${approved}`;
-  return approved === 0 ? `Reject all ${rejected}` : `Approve ${approved}, reject ${rejected}`;
+export function answerLabel(t: Translate, { approved, rejected }: ReturnType<typeof countsOf>): string {
+  if (rejected === 0) return approved === 1 ? t('approval.approve') : t('approval.approveAll', { approved });
+  return approved === 0 ? t('approval.rejectAll', { rejected }) : t('approval.approveReject', { approved, rejected });
 }
 
 /** Does a message read like a yes? Sent while actions wait it would be a no. */

@@ -1,5 +1,6 @@
 'use client';
 import { Badge, cn } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CopyButton } from '../../browser/copy-button.tsx';
 import { LongText } from '../conversation/long-text.tsx';
@@ -9,10 +10,10 @@ import { type ActionPart, actionAsText, actionParts } from './action-text.ts';
 import type { Pending } from './pending.ts';
 
 const RISK = {
-  HIGH: { tone: 'bad', label: 'high risk' },
-  MEDIUM: { tone: 'warn', label: 'medium risk' },
-  LOW: { tone: 'neutral', label: 'low risk' },
-  UNKNOWN: { tone: 'neutral', label: 'risk unknown' },
+  HIGH: { tone: 'bad', label: 'approval.highRisk' },
+  MEDIUM: { tone: 'warn', label: 'approval.mediumRisk' },
+  LOW: { tone: 'neutral', label: 'approval.lowRisk' },
+  UNKNOWN: { tone: 'neutral', label: 'approval.riskUnknown' },
 } as const;
 
 interface PendingActionProps {
@@ -29,8 +30,9 @@ interface PendingActionProps {
 
 /** One action that waits, whole, with what speaks against it and its own decision. */
 export function PendingAction({ pending, place, rejected, decide, onWhole }: PendingActionProps) {
+  const t = useTranslations();
   const { id, step, tool, summary, risk, reasons } = pending;
-  const parts = useMemo(() => actionParts(step), [step]);
+  const parts = useMemo(() => actionParts(t, step), [step, t]);
   const [there, setThere] = useState<ReadonlySet<string>>(new Set());
   const arrived = useCallback((label: string) => setThere((before) => (before.has(label) ? before : new Set([...before, label]))), []);
   const whole = parts.every((part) => part.kind === 'diff' || there.has(part.label));
@@ -41,17 +43,17 @@ export function PendingAction({ pending, place, rejected, decide, onWhole }: Pen
     <li className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
       <div className="flex flex-wrap items-center gap-2 text-xs">
         {place === undefined ? null : <span className="font-medium text-ink tabular-nums">{place}</span>}
-        <Badge tone={RISK[risk].tone}>{RISK[risk].label}</Badge>
+        <Badge tone={RISK[risk].tone}>{t(RISK[risk].label)}</Badge>
         <span className="text-ink-muted">{tool}</span>
         {summary === null ? null : (
           <span className="min-w-0 text-ink [overflow-wrap:anywhere]" dir="auto">
             {summary}
           </span>
         )}
-        <CopyButton label="Copy the action" text={() => actionAsText(parts)} className="ml-auto" />
+        <CopyButton label={t('approval.copyAction')} text={() => actionAsText(parts)} className="ml-auto" />
       </div>
       {parts.length === 0 ? (
-        <p className="text-xs text-ink-muted">It has no arguments.</p>
+        <p className="text-xs text-ink-muted">{t('approval.noArguments')}</p>
       ) : (
         parts.map((part) => <Part key={part.label} part={part} onThere={arrived} />)
       )}
@@ -68,6 +70,7 @@ export function PendingAction({ pending, place, rejected, decide, onWhole }: Pen
 }
 
 function Part({ part, onThere }: { part: ActionPart; onThere: (label: string) => void }) {
+  const t = useTranslations();
   const there = useCallback(() => onThere(part.label), [onThere, part.label]);
   return (
     <figure aria-label={part.label} className="overflow-hidden rounded-md border border-line bg-term">
@@ -79,7 +82,7 @@ function Part({ part, onThere }: { part: ActionPart; onThere: (label: string) =>
       <div className="py-1.5 font-mono text-xs leading-[18px]">
         {part.kind === 'diff' ? (
           part.lines.length === 0 ? (
-            <p className="px-3 text-ink-muted">An empty file.</p>
+            <p className="px-3 text-ink-muted">{t('approval.emptyFile')}</p>
           ) : (
             <DiffLines lines={part.lines.map((line) => ({ ...line, text: visibleText(line.text) }))} wrap />
           )
@@ -100,10 +103,11 @@ function Part({ part, onThere }: { part: ActionPart; onThere: (label: string) =>
 
 /** Approve or reject one of several. */
 function Decision({ of, rejected, decide }: { of: string; rejected: string | null; decide: (rejected: string | null) => void }) {
+  const t = useTranslations();
   return (
     <div className="flex flex-wrap items-center gap-2">
       <fieldset className="inline-flex overflow-hidden rounded-md border border-line-strong text-xs">
-        <legend className="sr-only">Action {of}</legend>
+        <legend className="sr-only">{t('approval.action', { of })}</legend>
         {([false, true] as const).map((no) => {
           const chosen = (rejected !== null) === no;
           return (
@@ -116,20 +120,20 @@ function Decision({ of, rejected, decide }: { of: string; rejected: string | nul
               )}
             >
               <input type="radio" name={`decision-${of}`} className="sr-only" checked={chosen} onChange={() => decide(no ? '' : null)} />
-              {no ? 'Reject' : 'Approve'}
+              {no ? t('approval.reject2') : t('approval.approve')}
             </label>
           );
         })}
       </fieldset>
       {rejected === null ? null : (
         <label className="min-w-0 flex-1 basis-52">
-          <span className="sr-only">Why action {of} is rejected</span>
+          <span className="sr-only">{t('approval.reasonForRejectingAction', { of })}</span>
           <input
             value={rejected}
             maxLength={2000}
             dir="auto"
             onChange={(event) => decide(event.target.value)}
-            placeholder="Why, and what to do instead (optional)"
+            placeholder={t('approval.reasonAndWhatToDoInstead')}
             className="h-7 w-full rounded-md border border-line-strong bg-surface px-2.5 text-xs touch:h-11 touch:text-[16px]"
           />
         </label>

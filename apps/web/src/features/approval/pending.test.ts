@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { applyEvents, openView, prependEvents } from '../conversation/conversation-view.ts';
 import { action, idOf, logOf, snapshotOf, update } from '../conversation/sample-events.ts';
 import type { Step } from '../conversation/timeline-row.ts';
@@ -52,7 +53,7 @@ describe('what waits for approval', () => {
   });
 
   it('can be allowed for the rest of the conversation: exactly this, or by its first words where a shell reads only words', () => {
-    const values = (what: string, risk?: 'HIGH') => alwaysChoices([command(what, risk)]).map(({ match, value }) => [match, value]);
+    const values = (what: string, risk?: 'HIGH') => alwaysChoices(t, [command(what, risk)]).map(({ match, value }) => [match, value]);
     expect(values('npm test -- sum')).toEqual([
       ['exact', 'npm test -- sum'],
       ['prefix', 'npm test'],
@@ -63,6 +64,6 @@ describe('what waits for approval', () => {
     ]);
     expect(values('npm test; rm -rf x')).toEqual([['exact', 'npm test; rm -rf x']]);
     expect(values('git push --force', 'HIGH')).toEqual([['exact', 'git push --force']]);
-    expect(alwaysChoices([command('a'), command('b')])).toEqual([]);
+    expect(alwaysChoices(t, [command('a'), command('b')])).toEqual([]);
   });
 });

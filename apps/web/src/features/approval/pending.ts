@@ -1,4 +1,5 @@
 import type { ConfirmationRule, EventOf } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 import type { Step } from '../conversation/timeline-row.ts';
 
@@ -48,13 +49,13 @@ function whatOf({ action }: Step): string {
 type Always = Omit<ConfirmationRule, 'by'> & { readonly label: string };
 
 /** What "do not ask again here" may mean for a single command: this one, and those with the same first words where a shell reads them as words only. */
-export function alwaysChoices(pending: readonly Pending[]): Always[] {
+export function alwaysChoices(t: Translate, pending: readonly Pending[]): Always[] {
   const [only] = pending;
   if (only === undefined || pending.length > 1 || only.tool !== 'terminal' || only.what.trim() === '') return [];
   const command = only.what.trim();
-  const exact: Always = { tool_name: only.tool, match: 'exact', value: command, label: 'Approve, and do not ask again for exactly this' };
+  const exact: Always = { tool_name: only.tool, match: 'exact', value: command, label: t('approval.approveAndDoNotAsk') };
   if (only.risk === 'HIGH' || /[;&|<>`$(){}\n\r\\]/.test(command)) return [exact];
   const words = command.split(/\s+/);
   const prefix = words.slice(0, words.length > 1 && !/^[-/.]/.test(words[1] ?? '-') ? 2 : 1).join(' ');
-  return [exact, { tool_name: only.tool, match: 'prefix', value: prefix, label: `Approve, and do not ask again for “${prefix} …”` }];
+  return [exact, { tool_name: only.tool, match: 'prefix', value: prefix, label: t('approval.approveAndDoNotAskAgain', { prefix }) }];
 }

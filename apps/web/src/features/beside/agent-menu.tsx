@@ -2,6 +2,7 @@
 import { MenuItem, MenuSeparator } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Gauge, ListCollapse, MessageCircleQuestion, ShieldCheck } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -16,13 +17,14 @@ type Open = 'ask' | 'limits' | 'rules';
 
 /** What can be asked of the agent beside its task: entries of a menu, and what they open, which outlives the menu. */
 export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNode } {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const [open, setOpen] = useState<Open | null>(null);
   const hadWorkspace = useView((view) => view.hadWorkspace);
   const condense = useMutation({
     mutationFn: () => api.condenseConversation({ org: orgId, conversation: conversation.id }),
-    onMutate: () => void toast('Earlier steps are summarized for the agent…'),
+    onMutate: () => void toast(t('beside.summarizingEarlierSteps')),
     onError: showFailure,
   });
   const close = () => setOpen(null);
@@ -34,18 +36,18 @@ export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNod
         {mayWrite ? (
           <>
             <MenuItem disabled={!hadWorkspace} onSelect={() => setOpen('ask')}>
-              <MessageCircleQuestion aria-hidden /> Ask beside the task…
+              <MessageCircleQuestion aria-hidden /> {t('beside.askASideQuestion')}
             </MenuItem>
             <MenuItem disabled={!hadWorkspace || condense.isPending} onSelect={() => condense.mutate()}>
-              <ListCollapse aria-hidden /> Summarize earlier steps now
+              <ListCollapse aria-hidden /> {t('beside.summarizeEarlierSteps')}
             </MenuItem>
             <MenuItem onSelect={() => setOpen('limits')}>
-              <Gauge aria-hidden /> Steps and budget…
+              <Gauge aria-hidden /> {t('beside.limits')}
             </MenuItem>
           </>
         ) : null}
         <MenuItem onSelect={() => setOpen('rules')}>
-          <ShieldCheck aria-hidden /> Allowed without asking…
+          <ShieldCheck aria-hidden /> {t('beside.approvalRules')}
         </MenuItem>
       </>
     ),

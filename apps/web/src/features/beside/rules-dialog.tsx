@@ -2,6 +2,7 @@
 import type { ConfirmationRule } from '@slipway/contracts';
 import { Button, Dialog, ErrorState, Skeleton, useSkeleton } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
@@ -10,6 +11,7 @@ import { useSession } from '../session/me.ts';
 
 /** What "always here" was said to in this conversation; each can be taken back. */
 export function RulesDialog({ onClose }: { onClose: () => void }) {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const target = { org: orgId, conversation: conversation.id };
   const queryKey = ['confirmation-rules', orgId, conversation.id];
@@ -18,12 +20,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
   const failure = rules.isError ? failureOf(rules.error) : null;
   const list = rules.data?.data ?? [];
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
-      title="Allowed without asking"
-      description="Holds in this conversation alone, from an approval with “Always here”."
-    >
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('beside.approvalRules2')} description={t('beside.actionsAllowedWithoutAskingIn')}>
       <div className="flex flex-col gap-3 p-4">
         {waiting === 'blank' ? null : waiting === 'skeleton' ? (
           <Skeleton className="h-16" />
@@ -32,10 +29,10 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
             title={failure.title}
             detail={failure.detail}
             {...(failure.requestId === undefined ? {} : { requestId: failure.requestId })}
-            action={<Button onClick={() => void rules.refetch()}>Retry</Button>}
+            action={<Button onClick={() => void rules.refetch()}>{t('common.retry')}</Button>}
           />
         ) : rules.isSuccess && list.length === 0 ? (
-          <p className="text-sm text-ink-muted">Nothing. When you approve a command with “Always here”, it is listed here until you take it back.</p>
+          <p className="text-sm text-ink-muted">{t('beside.noRulesApproveACommand')}</p>
         ) : (
           <ul className="flex flex-col gap-2">
             {list.map((rule) => (
@@ -45,7 +42,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
         )}
         <div className="flex justify-end">
           <Button tone="quiet" onClick={onClose}>
-            Close
+            {t('common.close')}
           </Button>
         </div>
       </div>
@@ -54,6 +51,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
 }
 
 function Rule({ rule, target, queryKey }: { rule: ConfirmationRule; target: { org: string; conversation: string }; queryKey: readonly string[] }) {
+  const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const { by, ...body } = rule;
@@ -67,13 +65,13 @@ function Rule({ rule, target, queryKey }: { rule: ConfirmationRule; target: { or
       <div className="min-w-0 flex-1 basis-56">
         <p className="font-mono text-xs break-all">{rule.match === 'prefix' ? `${rule.value} …` : rule.value}</p>
         <p className="text-xs text-ink-muted">
-          {rule.match === 'prefix' ? `${rule.tool_name}, whatever follows` : `${rule.tool_name}, exactly this`}
-          {by === undefined ? '' : ` · allowed by ${by}`}
+          {rule.match === 'prefix' ? t('beside.anyContinuation', { toolname: rule.tool_name }) : t('beside.exactlyThis', { toolname: rule.tool_name })}
+          {by === undefined ? '' : t('beside.allowedBy', { by })}
         </p>
       </div>
       {org.permissions.includes('conversation:write') ? (
-        <Button size="small" busy={revoke.isPending} onClick={() => revoke.mutate()} aria-label={`Ask again for ${rule.value}`}>
-          Ask again
+        <Button size="small" busy={revoke.isPending} onClick={() => revoke.mutate()} aria-label={t('beside.removeRule', { value: rule.value })}>
+          {t('beside.remove')}
         </Button>
       ) : null}
     </li>

@@ -2,6 +2,7 @@
 import { type BrowserLiveRequest, type BrowserState, MAX_BROWSER_ADDRESS } from '@slipway/contracts';
 import { IconButton, Input, Spinner } from '@slipway/ui';
 import { ArrowLeft, Maximize2, Minimize2, RotateCw } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type FormEvent, useState } from 'react';
 
 /** Where the browser is; for who has it, also where it goes. */
@@ -12,6 +13,7 @@ export function AddressBar(props: {
   setFull: (full: boolean) => void;
   send: (request: BrowserLiveRequest) => void;
 }) {
+  const t = useTranslations();
   const { state, off, full, setFull, send } = props;
   /** What is being typed; `null` while nothing is. */
   const [typed, setTyped] = useState<string | null>(null);
@@ -23,15 +25,15 @@ export function AddressBar(props: {
     setTyped(null);
   };
   return (
-    <form onSubmit={submit} aria-label="Address of the browser" className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1.5">
-      <IconButton label="Back" disabled={off} onClick={() => send({ type: 'history', step: 'back' })}>
+    <form onSubmit={submit} aria-label={t('browserView.browserAddress')} className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1.5">
+      <IconButton label={t('common.back')} disabled={off} onClick={() => send({ type: 'history', step: 'back' })}>
         <ArrowLeft aria-hidden />
       </IconButton>
-      <IconButton label="Reload" disabled={off} onClick={() => send({ type: 'history', step: 'reload' })}>
+      <IconButton label={t('browserView.reload')} disabled={off} onClick={() => send({ type: 'history', step: 'reload' })}>
         {state.loading ? <Spinner /> : <RotateCw aria-hidden />}
       </IconButton>
       <Input
-        aria-label="Address"
+        aria-label={t('common.address')}
         inputMode="url"
         autoComplete="off"
         autoCapitalize="none"
@@ -46,11 +48,11 @@ export function AddressBar(props: {
         onKeyDown={(event) => event.key === 'Escape' && setTyped(null)}
         className="min-w-0 flex-1"
       />
-      <IconButton label={full ? 'Fit the page into the panel' : 'Show the page at its real size'} aria-pressed={full} onClick={() => setFull(!full)}>
+      <IconButton label={full ? t('browserView.fitPageToPanel') : t('browserView.showPageAtFullSize')} aria-pressed={full} onClick={() => setFull(!full)}>
         {full ? <Minimize2 aria-hidden /> : <Maximize2 aria-hidden />}
       </IconButton>
       <span role="status" className="sr-only">
-        {state.phase === 'open' ? `${state.loading ? 'Loading' : 'Shows'} ${state.title || state.address}` : ''}
+        {state.phase === 'open' ? t(state.loading ? 'browserView.loading' : 'browserView.showing', { page: state.title || state.address }) : ''}
       </span>
     </form>
   );

@@ -1,6 +1,7 @@
 'use client';
 import { AfterDelay, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { Hand } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useRef, useState } from 'react';
 import { LiveNotice } from '../live/live-notice.tsx';
 import { AddressBar } from './address-bar.tsx';
@@ -12,6 +13,7 @@ import { useBrowserView } from './use-browser-view.ts';
 
 /** The agent's browser as it is now: to watch, to take, and to give back. */
 export function BrowserPanel() {
+  const t = useTranslations();
   const view = useBrowserView();
   const { channel, state, errors, notice, attach, pictured, send, take, handBack } = view;
   const [full, setFull] = useState(false);
@@ -20,7 +22,7 @@ export function BrowserPanel() {
   if (state === null)
     return (
       <div className="flex h-full flex-col">
-        <LiveNotice channel={channel} what="The browser" />
+        <LiveNotice channel={channel} what={t('browserView.theBrowser')} />
         {channel.state.phase === 'connecting' || channel.state.phase === 'open' ? (
           <div className="p-4">
             <AfterDelay>
@@ -33,9 +35,11 @@ export function BrowserPanel() {
   const { phase, holder, yours } = state;
   return (
     <div className="flex h-full flex-col">
-      <LiveNotice channel={channel} what="The browser" />
+      <LiveNotice channel={channel} what={t('browserView.theBrowser')} />
       {phase === 'lacking' ? (
-        <EmptyState title="This sandbox has no browser">{state.missing} The template that the sandbox is made of decides that.</EmptyState>
+        <EmptyState title={t('browserView.thisSandboxHasNoBrowser')}>
+          {state.missing} {t('browserView.theSandboxTemplateDecidesWhich')}
+        </EmptyState>
       ) : (
         <>
           {phase === 'open' || holder !== null || yours ? <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} /> : null}
@@ -55,22 +59,22 @@ export function BrowserPanel() {
               )}
               {yours && !old ? (
                 <p className="shrink-0 border-t border-line px-3 py-1.5 text-xs text-ink-muted">
-                  Press a place of the page to type there. <span className="whitespace-nowrap">Esc twice leaves the page.</span>
+                  {t.rich('browserView.clickThePageToType', { span: (chunks) => <span className="whitespace-nowrap">{chunks}</span> })}
                 </p>
               ) : null}
             </>
           ) : (
             <EmptyState
-              title="The agent has not opened a browser yet"
+              title={t('browserView.theAgentHasNotOpened')}
               action={
                 holder === null && !old ? (
                   <Button onClick={take}>
-                    <Hand aria-hidden /> Open it yourself
+                    <Hand aria-hidden /> {t('browserView.openBrowser')}
                   </Button>
                 ) : null
               }
             >
-              {yours ? 'Go to an address above, and it opens.' : 'When it does, you see its pages here as they change, and can take over.'}
+              {yours ? t('browserView.enterAnAddressAboveTo') : t('browserView.itsPagesAppearHereLive')}
             </EmptyState>
           )}
           <p role="status" className={notice === null ? 'sr-only' : 'shrink-0 border-t border-line bg-raised px-3 py-1.5 text-sm'}>

@@ -2,6 +2,7 @@
 import { type BrowserState, MAX_BROWSER_NOTE } from '@slipway/contracts';
 import { Button, Input } from '@slipway/ui';
 import { Hand } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type FormEvent, type RefObject, useState } from 'react';
 import { useView } from '../conversation/conversation-context.ts';
 import { useNoteMessage } from './use-note-message.ts';
@@ -21,24 +22,25 @@ export function HolderBar({
   handBack: (note: string) => void;
   button: RefObject<HTMLButtonElement | null>;
 }) {
+  const t = useTranslations();
   const { holder, yours } = state;
   const working = useView((view) => view.status === 'working');
   return (
     <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-3 py-2 text-sm">
       <p role="status" className="min-w-0 flex-1 basis-40 break-words">
         {yours
-          ? `You have the browser; the agent ${working ? 'keeps off it' : 'rests, so a note is sent as a message'}.`
+          ? t(working ? 'browserView.youHaveTheBrowser' : 'browserView.youHaveTheBrowserIdle')
           : holder === null
-            ? 'The agent has the browser.'
+            ? t('browserView.theAgentControlsTheBrowser')
             : holder.away
-              ? `${holder.name} has the browser and was cut off. Within a minute the agent has it again.`
-              : `${holder.name} has the browser.`}
+              ? t('browserView.controlsTheBrowserButLost', { name: holder.name })
+              : t('browserView.controlsTheBrowser', { name: holder.name })}
       </p>
       {yours ? (
         <HandBack off={old} working={working} handBack={handBack} button={button} />
       ) : holder === null ? (
         <Button onClick={take} disabled={old}>
-          <Hand aria-hidden /> Take over
+          <Hand aria-hidden /> {t('browserView.takeOver')}
         </Button>
       ) : null}
     </div>
@@ -47,6 +49,7 @@ export function HolderBar({
 
 /** The note reaches an agent at work with what it sees next of the browser; one that rests is sent it as a message, or nobody would read it. */
 function HandBack(props: { off: boolean; working: boolean; handBack: (note: string) => void; button: RefObject<HTMLButtonElement | null> }) {
+  const t = useTranslations();
   const { off, working, handBack, button } = props;
   const [note, setNote] = useState('');
   const message = useNoteMessage();
@@ -57,18 +60,18 @@ function HandBack(props: { off: boolean; working: boolean; handBack: (note: stri
     handBack(working ? note : '');
   };
   return (
-    <form onSubmit={submit} aria-label="Hand the browser back" className="flex w-full items-center gap-2">
+    <form onSubmit={submit} aria-label={t('browserView.handBrowserBack')} className="flex w-full items-center gap-2">
       <Input
         value={note}
         maxLength={MAX_BROWSER_NOTE}
         autoComplete="off"
-        aria-label="Note for the agent, if you like"
-        placeholder="Note for the agent, if you like"
+        aria-label={t('browserView.noteForTheAgentOptional')}
+        placeholder={t('browserView.noteForTheAgentOptional')}
         onChange={(event) => setNote(event.target.value)}
         className="min-w-0 flex-1"
       />
       <Button ref={button} type="submit" tone="primary" disabled={off}>
-        Hand back
+        {t('browserView.handBack')}
       </Button>
     </form>
   );

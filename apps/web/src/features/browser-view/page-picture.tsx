@@ -1,6 +1,7 @@
 'use client';
 import type { BrowserLiveRequest, BrowserState } from '@slipway/contracts';
 import { cn } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useCallback, useId, useRef } from 'react';
 import { usePageKeyboard } from './use-page-keyboard.ts';
 import { usePagePointer } from './use-page-pointer.ts';
@@ -20,6 +21,7 @@ export function PagePicture(props: {
   /** The person wants to be out of the page. */
   leave: () => void;
 }) {
+  const t = useTranslations();
   const { state, attach, full, old, send, leave } = props;
   const { viewport } = state;
   const on = state.yours && !old;
@@ -41,7 +43,7 @@ export function PagePicture(props: {
       <canvas
         ref={join}
         role="img"
-        aria-label={`Picture of the page ${state.title || state.address}`}
+        aria-label={t('browserView.viewOfThePage', { title: state.title || state.address })}
         style={{ aspectRatio: shape, width: full ? viewport.width : `min(100cqw, 100cqh * ${shape}, ${viewport.width}px)` }}
         className={cn(
           'mx-auto block max-w-none bg-white outline-offset-[-2px] outline-accent group-focus-within:outline-2',
@@ -54,7 +56,7 @@ export function PagePicture(props: {
       {on ? (
         <textarea
           ref={keyboard}
-          aria-label="Keyboard of the page"
+          aria-label={t('browserView.pageKeyboardInput')}
           aria-describedby={hint}
           autoCapitalize="off"
           autoComplete="off"
@@ -64,7 +66,7 @@ export function PagePicture(props: {
         />
       ) : null}
       <p id={hint} className="sr-only">
-        Keys go to the page. Press Escape twice to leave it.
+        {t('browserView.keysGoToThePage')}
       </p>
     </div>
   );

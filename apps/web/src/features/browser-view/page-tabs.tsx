@@ -2,13 +2,15 @@
 import type { BrowserLiveRequest, BrowserTab } from '@slipway/contracts';
 import { cn, IconButton } from '@slipway/ui';
 import { X } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 
 /** The pages that are open; the last one cannot be closed here. */
 export function PageTabs({ tabs, off, send }: { tabs: readonly BrowserTab[]; off: boolean; send: (request: BrowserLiveRequest) => void }) {
+  const t = useTranslations();
   return (
-    <ul aria-label="Tabs of the browser" className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-2 py-1">
+    <ul aria-label={t('browserView.browserTabs')} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-2 py-1">
       {tabs.map((tab) => {
-        const name = tab.title || tab.address || 'Empty page';
+        const name = tab.title || tab.address || t('browserView.blankPage');
         return (
           <li key={tab.id} className={cn('flex max-w-52 min-w-24 shrink-0 items-center rounded-md px-2', tab.shown ? 'bg-raised text-ink' : 'text-ink-muted')}>
             <button
@@ -22,7 +24,12 @@ export function PageTabs({ tabs, off, send }: { tabs: readonly BrowserTab[]; off
               {name}
             </button>
             {tabs.length > 1 ? (
-              <IconButton label={`Close ${name}`} size="icon-small" disabled={off} onClick={() => send({ type: 'tab', id: tab.id, act: 'close' })}>
+              <IconButton
+                label={t('browserView.close', { name })}
+                size="icon-small"
+                disabled={off}
+                onClick={() => send({ type: 'tab', id: tab.id, act: 'close' })}
+              >
                 <X aria-hidden />
               </IconButton>
             ) : null}

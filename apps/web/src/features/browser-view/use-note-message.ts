@@ -1,5 +1,6 @@
 'use client';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -7,6 +8,7 @@ import { useConversation } from '../conversation/conversation-context.ts';
 
 /** Sends the agent a note as a message. One that was refused stays on the screen until it is dismissed, so that it can be copied. */
 export function useNoteMessage(): UseMutationResult<void, Error, string> {
+  const t = useTranslations();
   const { store, orgId, conversation } = useConversation();
   return useMutation({
     mutationFn: async (text: string) => {
@@ -17,7 +19,7 @@ export function useNoteMessage(): UseMutationResult<void, Error, string> {
     },
     onError: (error, text) => {
       const { title, detail } = failureOf(error);
-      toast.error(title, { description: `${detail} Your note was: ${text}`, duration: Number.POSITIVE_INFINITY });
+      toast.error(title, { description: t('browserView.yourNoteWas', { detail, text }), duration: Number.POSITIVE_INFINITY });
     },
   });
 }

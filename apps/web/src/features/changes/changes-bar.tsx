@@ -2,17 +2,19 @@
 import type { WorkspaceRepository } from '@slipway/contracts';
 import { Button, cn, Select } from '@slipway/ui';
 import { ArrowLeft, GitBranch } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useChangesAddress } from './selection.ts';
 import { useCommits, useRepositories } from './use-changes.ts';
 
 const CHOICES = [
-  { value: 'base', label: 'All' },
-  { value: 'turn', label: 'Last message' },
-  { value: 'commits', label: 'Commits' },
+  { value: 'base', label: 'changes.all' },
+  { value: 'turn', label: 'changes.lastMessage' },
+  { value: 'commits', label: 'changes.commits' },
 ] as const;
 
 /** What is compared with what: since the work began, since the last message, or commits; of which repository, and on which branch that is. */
 export function ChangesBar() {
+  const t = useTranslations();
   const { selection, commits, choose, chooseRepository } = useChangesAddress();
   const repositories = useRepositories().data?.data ?? [];
   const { against, repository } = selection;
@@ -22,26 +24,26 @@ export function ChangesBar() {
     <div className="flex shrink-0 flex-col gap-2 border-b border-line px-4 py-2">
       <div className="flex min-w-0 flex-wrap items-center gap-2">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would have a border and a legend */}
-        <div role="group" aria-label="Compare with" className="flex shrink-0 rounded-md border border-line-strong p-px">
+        <div role="group" aria-label={t('changes.compareWith')} className="flex shrink-0 rounded-md border border-line-strong p-px">
           {CHOICES.map(({ value, label }) => (
             <button
               key={value}
               type="button"
               aria-pressed={chosen === value}
               onClick={() => choose(value)}
-              title={value === 'base' ? 'Since the work began' : value === 'turn' ? 'Since the last message' : undefined}
+              title={value === 'base' ? t('changes.sinceTheWorkBegan') : value === 'turn' ? t('changes.sinceTheLastMessage') : undefined}
               className={cn(
                 'h-7 rounded-[5px] px-2.5 text-xs outline-offset-[-2px] touch:h-11 touch:text-sm',
                 chosen === value ? 'bg-raised font-medium text-ink' : 'text-ink-muted hover:text-ink',
               )}
             >
-              {label}
+              {t(label)}
             </button>
           ))}
         </div>
         {repositories.length > 1 ? (
           <Select
-            aria-label="Repository"
+            aria-label={t('common.repository')}
             className="min-w-32 flex-1"
             value={shown?.path ?? ''}
             options={repositories.map(({ path, kind }) => ({ value: path, label: kind === 'repository' ? path : `${path} (${kind})` }))}
@@ -56,12 +58,13 @@ export function ChangesBar() {
 }
 
 function ChosenCommit({ hash, repository, back }: { hash: string; repository: string | null; back: () => void }) {
+  const t = useTranslations();
   const commit = useCommits(repository)
     .data?.pages.flatMap(({ data }) => data)
     .find((each) => each.hash.startsWith(hash));
   return (
     <div className="flex min-w-0 items-center gap-2">
-      <Button size="small" tone="quiet" onClick={back} aria-label="Back to the commits">
+      <Button size="small" tone="quiet" onClick={back} aria-label={t('changes.backToCommits')}>
         <ArrowLeft aria-hidden />
       </Button>
       <p className="min-w-0 truncate text-sm" title={commit?.subject}>
@@ -74,8 +77,9 @@ function ChosenCommit({ hash, repository, back }: { hash: string; repository: st
 
 /** The branch, and how far it is from its upstream. */
 function Branch({ repository }: { repository: WorkspaceRepository }) {
+  const t = useTranslations();
   const { branch, head, upstream, ahead, behind, operation, problem } = repository;
-  const beside = [ahead ? `${ahead} ahead` : '', behind ? `${behind} behind` : ''].filter(Boolean).join(', ');
+  const beside = [ahead ? t('changes.ahead', { ahead }) : '', behind ? t('changes.behind', { behind }) : ''].filter(Boolean).join(', ');
   return (
     <p className="flex min-w-0 items-center gap-1.5 text-xs text-ink-muted">
       <GitBranch aria-hidden className="size-3.5 shrink-0" />
@@ -86,14 +90,18 @@ function Branch({ repository }: { repository: WorkspaceRepository }) {
       ) : (
         <>
           <span className="truncate text-ink" title={branch ?? undefined}>
-            {branch ?? (head === null ? 'no commit yet' : `detached at ${head.slice(0, 7)}`)}
+            {branch ?? (head === null ? t('changes.noCommitYet') : t('changes.detachedAt', { head: head.slice(0, 7) }))}
           </span>
           {upstream === null ? null : (
             <span className="truncate" title={upstream}>
-              {beside === '' ? (ahead === null ? `${upstream} is gone` : `level with ${upstream}`) : `${beside} of ${upstream}`}
+              {beside === ''
+                ? ahead === null
+                  ? t('changes.isGone', { upstream })
+                  : t('changes.upToDateWith', { upstream })
+                : t('changes.of', { beside, upstream })}
             </span>
           )}
-          {operation === null ? null : <span className="shrink-0 text-warn">{operation} under way</span>}
+          {operation === null ? null : <span className="shrink-0 text-warn">{t('changes.inProgress', { operation })}</span>}
         </>
       )}
     </p>

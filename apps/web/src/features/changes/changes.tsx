@@ -4,6 +4,7 @@ import type { FileChange } from '@slipway/contracts';
 import { Badge, Button, cn, EmptyState, SkeletonLines } from '@slipway/ui';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import { useTranslations } from 'next-intl';
 import { useEffect, useRef } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
@@ -29,14 +30,13 @@ const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string;
 
 /** What differs from where the work began, from the last message, or what one commit did; in each repository of the workspace. */
 export function Changes() {
+  const t = useTranslations();
   const starting = useView((view) => view.status === 'starting');
   const hadWorkspace = useView((view) => view.hadWorkspace);
   const { selection, commits, choose } = useChangesAddress();
   if (!hadWorkspace)
     return (
-      <EmptyState title="No workspace yet">
-        {starting ? 'The sandbox is starting. What the agent changes shows here.' : 'What the agent changes shows here once it has a sandbox.'}
-      </EmptyState>
+      <EmptyState title={t('changes.noWorkspaceYet')}>{starting ? t('changes.theSandboxIsStartingThe') : t('changes.theAgentsChangesAppearHere')}</EmptyState>
     );
   return (
     <div className="flex h-full flex-col">
@@ -55,6 +55,7 @@ export function Changes() {
 
 /** The diff of a file is read when it is opened. */
 function Files({ selection }: { selection: Selection }) {
+  const t = useTranslations();
   const changes = useChanges(selection);
   const { orgId, conversation } = useConversation();
   const [open, setOpen] = useAddressValue('file');
@@ -70,14 +71,14 @@ function Files({ selection }: { selection: Selection }) {
     );
   if (data.files.length === 0)
     return (
-      <EmptyState title={selection.against === 'base' ? 'No changes yet' : 'No changes'}>
+      <EmptyState title={selection.against === 'base' ? t('changes.noChangesYet') : t('changes.noChanges')}>
         {selection.against === 'turn'
-          ? 'Nothing has changed since the last message.'
+          ? t('changes.nothingHasChangedSinceThe')
           : selection.against !== 'base'
-            ? 'This commit changes no file.'
+            ? t('changes.thisCommitChangesNoFiles')
             : data.live
-              ? 'Files that the agent adds, edits or deletes show here, with their diff.'
-              : 'The sandbox is away; nothing had changed when it was last seen.'}
+              ? t('changes.filesThatTheAgentAdds')
+              : t('changes.theSandboxIsNotRunning')}
       </EmptyState>
     );
   const added = data.files.reduce((sum, file) => sum + file.additions, 0);
@@ -86,25 +87,22 @@ function Files({ selection }: { selection: Selection }) {
     <div className="flex h-full flex-col">
       <div className="flex shrink-0 items-center gap-3 border-b border-line px-4 py-2 text-sm text-ink-muted">
         <p className="min-w-0 flex-1 truncate tabular-nums">
-          {data.files.length} {data.files.length === 1 ? 'file' : 'files'} <span className="text-ok">+{added}</span>{' '}
-          <span className="text-bad">−{removed}</span>
-          {data.base && selection.against === 'base' ? <span title={data.base}> since {data.base.slice(0, 7)}</span> : null}
+          {t('changes.fileCount', { count: data.files.length })} <span className="text-ok">+{added}</span> <span className="text-bad">−{removed}</span>
+          {data.base && selection.against === 'base' ? <span title={data.base}> {t('changes.since', { base: data.base.slice(0, 7) })}</span> : null}
         </p>
         <Button asChild size="small">
           <a href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id, query: queryOf(selection) })} download={`${conversation.id}.patch`}>
-            <Download aria-hidden /> Download diff
+            <Download aria-hidden /> {t('changes.downloadDiff')}
           </a>
         </Button>
       </div>
-      {data.live ? null : (
-        <p className="border-b border-line bg-raised px-4 py-1.5 text-xs text-ink-muted">
-          The sandbox is away: this is what was last seen. A message brings it back.
-        </p>
-      )}
+      {data.live ? null : <p className="border-b border-line bg-raised px-4 py-1.5 text-xs text-ink-muted">{t('changes.theSandboxIsNotRunningThese')}</p>}
       {error ? (
-        <p className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">This list may be old: {failureOf(error).title.toLowerCase()}.</p>
+        <p className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">
+          {t('changes.thisListMayBeOld', { title: failureOf(error).title.toLowerCase() })}
+        </p>
       ) : null}
-      <ul className="min-h-0 flex-1 overflow-auto" aria-label="Changed files">
+      <ul className="min-h-0 flex-1 overflow-auto" aria-label={t('changes.changedFiles')}>
         {data.files.map((file) => (
           <FileLine
             key={file.path}
@@ -129,6 +127,7 @@ interface FileLineProps {
 }
 
 function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
+  const t = useTranslations();
   const line = useRef<HTMLLIElement>(null);
   // The address may name a file far down the list.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is open from the beginning
@@ -154,7 +153,7 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
           <span className="max-w-full shrink-0 truncate">{file.path.slice(slash)}</span>
         </span>
         {file.binary ? (
-          <Badge>binary or large</Badge>
+          <Badge>{t('changes.binaryOrLarge')}</Badge>
         ) : (
           <span className="flex shrink-0 gap-1.5 text-xs tabular-nums">
             <span className="text-ok">+{file.additions}</span>
@@ -164,9 +163,7 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
       </button>
       {open ? (
         file.binary || (file.status === 'MOVED' && file.additions + file.deletions === 0) ? (
-          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">
-            {file.binary ? 'There is no text diff of this file. It is in the download.' : 'Moved; its content is the same.'}
-          </p>
+          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{file.binary ? t('changes.thisFileHasNoText') : t('changes.movedWithoutChanges')}</p>
         ) : (
           <FilePatch file={file} selection={selection} live={live} />
         )
@@ -177,6 +174,11 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
 
 /** The name of the tab, with how many files there are. */
 export function ChangesLabel() {
+  const t = useTranslations();
   const count = useChanges().data?.files.length ?? 0;
-  return <>Changes {count > 0 ? <span className="rounded-full bg-raised px-1.5 text-xs text-ink-muted tabular-nums">{count}</span> : null}</>;
+  return (
+    <>
+      {t('common.changes')} {count > 0 ? <span className="rounded-full bg-raised px-1.5 text-xs text-ink-muted tabular-nums">{count}</span> : null}
+    </>
+  );
 }

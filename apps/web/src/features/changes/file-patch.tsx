@@ -3,8 +3,10 @@ import type { FileDiffOptions } from '@pierre/diffs/react';
 import { PatchDiff } from '@pierre/diffs/react';
 import type { FileChange } from '@slipway/contracts';
 import { AfterDelay, Button, Skeleton } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useTheme } from 'next-themes';
 import { Component, type CSSProperties, type ReactNode, useMemo, useState } from 'react';
+import type { Translate } from '../../messages/translate.ts';
 import { Failed } from '../frame/failed.tsx';
 import type { Selection } from './selection.ts';
 import { useFilePatch } from './use-changes.ts';
@@ -36,6 +38,7 @@ const SKIN = `
 
 /** The diff of one file, coloured for the theme of the page. */
 export function FilePatch({ file, selection, live }: { file: FileChange; selection: Selection; live: boolean }) {
+  const t = useTranslations();
   const patch = useFilePatch(file.path, selection);
   const { resolvedTheme } = useTheme();
   const [shown, setShown] = useState(false);
@@ -54,7 +57,7 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
     }),
     [resolvedTheme],
   );
-  if (patch.data === null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">This diff is too large to show. It is in the download.</p>;
+  if (patch.data === null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{t('changes.thisDiffIsTooLarge')}</p>;
   if (patch.data === undefined && patch.error) return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
   if (patch.data === undefined)
     return (
@@ -62,13 +65,13 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
         <Skeleton className="m-3 h-24" />
       </AfterDelay>
     );
-  const empty = emptyReason(patch.data, file, live);
+  const empty = emptyReason(t, patch.data, file, live);
   if (empty !== null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{empty}</p>;
   if (patch.data.length > LARGE && !shown)
     return (
       <div className="px-4 pb-3">
         <Button size="small" onClick={() => setShown(true)}>
-          Show a large diff
+          {t('changes.showLargeDiff')}
         </Button>
       </div>
     );
@@ -80,13 +83,12 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
 }
 
 /** Why there are no lines to show; `null` when there are. */
-function emptyReason(patch: string, file: FileChange, live: boolean): string | null {
+function emptyReason(t: Translate, patch: string, file: FileChange, live: boolean): string | null {
   if (/^@@/m.test(patch)) return null;
   const changed = file.additions + file.deletions > 0;
-  if (patch.trim() === '' && changed)
-    return live ? 'This file no longer differs.' : 'The diff of this file was not kept. A message brings the sandbox back, and the diff with it.';
+  if (patch.trim() === '' && changed) return live ? t('changes.thisFileNoLongerDiffers') : t('changes.theDiffOfThisFile');
   if (changed) return null;
-  return file.status === 'ADDED' ? 'A new file without content.' : file.status === 'DELETED' ? 'It had no content.' : 'No line differs; its mode may.';
+  return file.status === 'ADDED' ? t('changes.newEmptyFile') : file.status === 'DELETED' ? t('changes.theFileWasEmpty') : t('changes.noLinesChangedTheFile');
 }
 
 /** A patch that the viewer cannot read is still a text. */

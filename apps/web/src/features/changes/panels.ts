@@ -1,6 +1,7 @@
 import type { Permission } from '@slipway/contracts';
 import dynamic from 'next/dynamic';
 import type { ComponentType } from 'react';
+import type { MessageKey } from '../../messages/translate.ts';
 import { Ports } from '../ports/ports.tsx';
 import { Changes, ChangesLabel } from './changes.tsx';
 import { Details } from './details.tsx';
@@ -14,7 +15,7 @@ const TracePanel = dynamic(() => import('../trace/trace-panel.tsx').then((module
 interface Panel {
   /** In the address, as `tab`. */
   readonly value: string;
-  readonly label: string | ComponentType;
+  readonly label: MessageKey | ComponentType;
   /** Who lacks it does not see the tab. `null`: everybody who sees the conversation. */
   readonly needs: Permission | null;
   readonly Body: ComponentType;
@@ -23,10 +24,10 @@ interface Panel {
 /** In the order of the tabs; the first is shown when the address names none. */
 export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'changes', label: ChangesLabel, needs: null, Body: Changes },
-  { value: 'terminal', label: 'Terminal', needs: 'sandbox:access', Body: TerminalPanel },
-  { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
-  { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
-  { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
-  { value: 'trace', label: 'Trace', needs: null, Body: TracePanel },
-  { value: 'details', label: 'Details', needs: null, Body: Details },
+  { value: 'terminal', label: 'changes.terminal', needs: 'sandbox:access', Body: TerminalPanel },
+  { value: 'files', label: 'changes.files', needs: 'sandbox:access', Body: Files },
+  { value: 'browser', label: 'common.browser', needs: 'sandbox:access', Body: BrowserPanel },
+  { value: 'ports', label: 'changes.ports', needs: 'sandbox:access', Body: Ports },
+  { value: 'trace', label: 'changes.trace', needs: null, Body: TracePanel },
+  { value: 'details', label: 'common.details', needs: null, Body: Details },
 ];

@@ -1,4 +1,5 @@
 'use client';
+import { useTranslations } from 'next-intl';
 import { useEffect, useRef, useState } from 'react';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useConversation } from './conversation-context.ts';
@@ -8,6 +9,7 @@ const COALESCE_MS = 5_000;
 
 /** Tells a screen reader the status and how much is new, politely. */
 export function Announcer() {
+  const t = useTranslations();
   const { store } = useConversation();
   const [text, setText] = useState('');
   const said = useRef({ status: store.view.get().status, rows: store.view.get().timeline.rows.length });
@@ -17,8 +19,8 @@ export function Announcer() {
       timer = undefined;
       const { status, timeline } = store.view.get();
       const parts = [];
-      if (timeline.rows.length > said.current.rows) parts.push(`${timeline.rows.length - said.current.rows} new in the timeline`);
-      if (status !== said.current.status) parts.push(STATUS_LABELS[status]);
+      if (timeline.rows.length > said.current.rows) parts.push(t('conversation.newInTheTimeline', { count: timeline.rows.length - said.current.rows }));
+      if (status !== said.current.status) parts.push(t(STATUS_LABELS[status]));
       said.current = { status, rows: timeline.rows.length };
       if (parts.length > 0) setText(parts.join('. '));
     };
@@ -29,7 +31,7 @@ export function Announcer() {
       unsubscribe();
       clearTimeout(timer);
     };
-  }, [store]);
+  }, [store, t]);
   return (
     <div aria-live="polite" className="sr-only">
       {text}

@@ -3,6 +3,7 @@ import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts';
 import { Badge, Button, IconButton, Menu, MenuItem, StatusChip, Tooltip } from '@slipway/ui';
 import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
@@ -21,6 +22,7 @@ import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 import { useSpent } from './use-spent.ts';
 
 export function ConversationHeader() {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const title = useView((view) => view.title);
   const status = useSettled(useView((view) => view.status));
@@ -46,11 +48,15 @@ export function ConversationHeader() {
             {title}
           </h1>
           {pausing || stopping ? (
-            <StatusChip state="working" label={pausing ? 'Pausing…' : 'Stopping…'} />
+            <StatusChip state="working" label={pausing ? t('conversation.pausing') : t('conversation.stopping')} />
           ) : (
-            <Status state={asks ? 'waiting' : status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} why={() => setTab('details', 'push')} />
+            <Status
+              state={asks ? 'waiting' : status}
+              label={asks ? t('conversation.waitingForApproval') : t(STATUS_LABELS[status])}
+              why={() => setTab('details', 'push')}
+            />
           )}
-          {plans ? <Badge>plans only</Badge> : null}
+          {plans ? <Badge>{t('conversation.planOnly')}</Badge> : null}
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
@@ -61,37 +67,37 @@ export function ConversationHeader() {
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
         {mayWrite && (active || asks) ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
-            {stopping ? null : <Square aria-hidden />} Stop
+            {stopping ? null : <Square aria-hidden />} {t('conversation.stop')}
           </Button>
         ) : null}
         {mayWrite && (active || pausing || status === 'waiting') ? (
-          <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pausing}>
+          <IconButton label={t('conversation.pause')} tone="plain" onClick={() => pause.mutate()} busy={pausing}>
             {pausing ? null : <Pause aria-hidden />}
           </IconButton>
         ) : null}
         {mayWrite && !pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
           <Button onClick={() => resume.mutate()} busy={resume.isPending}>
-            {resume.isPending ? null : <Play aria-hidden />} {status === 'failed' ? 'Try again' : 'Resume'}
+            {resume.isPending ? null : <Play aria-hidden />} {status === 'failed' ? t('conversation.tryAgain') : t('common.resume')}
           </Button>
         ) : null}
         <Button tone="quiet" className="ml-auto md:hidden" onClick={() => setTab('changes', 'push')}>
-          <FileDiff aria-hidden /> Changes
+          <FileDiff aria-hidden /> {t('common.changes')}
         </Button>
         <Menu
           trigger={
-            <Button tone="quiet" size="icon" aria-label="More actions">
+            <Button tone="quiet" size="icon" aria-label={t('conversation.moreActions')}>
               <Ellipsis aria-hidden />
             </Button>
           }
         >
           {org.permissions.includes('sandbox:access') ? (
             <MenuItem onSelect={() => setTab('ports', 'push')}>
-              <ExternalLink aria-hidden /> Open a port
+              <ExternalLink aria-hidden /> {t('conversation.openAPort')}
             </MenuItem>
           ) : null}
           <MenuItem asChild>
             <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
-              <FileDiff aria-hidden /> Download the diff
+              <FileDiff aria-hidden /> {t('conversation.downloadDiff')}
             </a>
           </MenuItem>
           <MenuItem asChild>
@@ -100,7 +106,7 @@ export function ConversationHeader() {
               download={`${conversation.id}.json`}
               onClick={() => report({ name: 'download_trajectory_button_clicked' })}
             >
-              <Download aria-hidden /> Download the trajectory
+              <Download aria-hidden /> {t('conversation.downloadTrajectory')}
             </a>
           </MenuItem>
           {agent.items}
@@ -118,8 +124,9 @@ const MAX_HINT = 240;
 
 /** The status; of one that does not go on by itself also why, on hover, and by pressing it the details. */
 function Status({ state, label, why }: { state: ConversationStatus; label: string; why: () => void }) {
+  const t = useTranslations();
   const runtime = useRuntime(state === 'failed' || state === 'paused' || state === 'stopped' || state === 'finished');
-  const { cause, nextStep } = runtime === null || isActive(state) ? { cause: '', nextStep: '' } : reasonOf(runtime, state);
+  const { cause, nextStep } = runtime === null || isActive(state) ? { cause: '', nextStep: '' } : reasonOf(t, runtime, state);
   const chip = <StatusChip state={state} label={label} />;
   if (cause === '') return chip;
   const hint = `${cause.slice(0, MAX_HINT)}${cause.length > MAX_HINT ? '…' : ''} ${nextStep}`.trim();
@@ -166,16 +173,17 @@ function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: 
 
 /** Cost and tokens so far. */
 function Spent() {
+  const t = useTranslations();
   const { costUsd: cost, promptTokens: prompt, completionTokens: completion } = useSpent();
   const budget = useView((view) => view.runSettings.maxBudgetUsd);
   return (
     <span className="flex shrink-0 gap-3 tabular-nums">
       <span title={`$${cost}`}>
         {money(cost)}
-        {budget === null ? null : ` of ${money(Number(budget))}`}
+        {budget === null ? null : t('conversation.of', { budget: money(Number(budget)) })}
       </span>
-      <span className="max-sm:hidden" title={`${number(prompt)} tokens read, ${number(completion)} written`}>
-        {shortNumber(prompt + completion)} tokens
+      <span className="max-sm:hidden" title={t('conversation.tokensReadWritten', { prompt: number(prompt), completion: number(completion) })}>
+        {t('conversation.tokens', { prompt: shortNumber(prompt + completion) })}
       </span>
     </span>
   );

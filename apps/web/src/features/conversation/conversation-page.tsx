@@ -2,6 +2,7 @@
 import { AfterDelay, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
@@ -12,6 +13,7 @@ import { usePreview } from './page-preview.tsx';
 
 /** Reads the snapshot once; from then on the log is the only source. Opening never needs a sandbox. */
 export function ConversationPage({ id }: { id: string }) {
+  const t = useTranslations();
   const { org } = useSession();
   const preview = usePreview(id);
   const { data, error, refetch } = useQuery({
@@ -26,27 +28,27 @@ export function ConversationPage({ id }: { id: string }) {
       <div className="grid h-full place-items-center">
         <EmptyState
           page
-          title="There is no such conversation"
+          title={t('conversation.conversationNotFound')}
           action={
             <Button asChild>
-              <Link href={`/${org.slug}/conversations`}>All conversations</Link>
+              <Link href={`/${org.slug}/conversations`}>{t('conversation.allConversations')}</Link>
             </Button>
           }
         >
-          Check the address. It may have been deleted, or belong to another organization.
+          {t('conversation.checkTheAddressTheConversation')}
         </EmptyState>
       </div>
     );
   if (error)
     return (
       <>
-        <h1 className="sr-only">Conversation</h1>
+        <h1 className="sr-only">{t('common.conversation')}</h1>
         <Failed error={error} retry={() => refetch()} className="m-4 max-w-xl md:m-6" />
       </>
     );
   if (preview !== null) return <EarlyConversation preview={preview} />;
   return (
-    <div role="status" aria-label="Loading the conversation" className="p-4 md:p-6">
+    <div role="status" aria-label={t('conversation.loadingTheConversation')} className="p-4 md:p-6">
       <AfterDelay>
         <div className="flex max-w-3xl flex-col gap-3">
           <Skeleton className="h-7 w-72" />

@@ -1,6 +1,7 @@
 'use client';
 import type { Conversation } from '@slipway/contracts';
 import { Sheet } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useMemo, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { useMedia, WIDE } from '../../browser/media.ts';
@@ -32,6 +33,7 @@ const beforePaint: Schedule = (work) => {
 const rowView = (row: Row) => <RowView row={row} />;
 
 export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
+  const t = useTranslations();
   const { org } = useSession();
   const [{ scope, gaps }] = useState(() => {
     const gaps = new EventTarget();
@@ -48,7 +50,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
       <div className="flex h-full flex-col">
         <ConversationHeader />
         <div className="flex min-h-0 flex-1">
-          <section aria-label="Conversation" className="flex min-w-0 flex-1 flex-col">
+          <section aria-label={t('common.conversation')} className="flex min-w-0 flex-1 flex-col">
             <RowRenderer value={rowView}>
               <TimelineList history={history} />
             </RowRenderer>
@@ -59,11 +61,11 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
             <MessageComposer />
           </section>
           {wide ? (
-            <aside aria-label="Changes and details" className="w-[44%] min-w-[340px] shrink-0 border-l border-line bg-surface">
+            <aside aria-label={t('conversation.changesAndDetails')} className="w-[44%] min-w-[340px] shrink-0 border-l border-line bg-surface">
               {panel}
             </aside>
           ) : (
-            <Sheet open={tab !== null} onOpenChange={(open) => setTab(open ? 'changes' : null)} title="Changes and details">
+            <Sheet open={tab !== null} onOpenChange={(open) => setTab(open ? 'changes' : null)} title={t('conversation.changesAndDetails')}>
               {panel}
             </Sheet>
           )}

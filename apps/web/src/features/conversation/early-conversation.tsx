@@ -2,10 +2,12 @@
 import type { PagePreview, PreviewRow } from '@slipway/contracts';
 import { Skeleton } from '@slipway/ui';
 import { CircleCheck } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { authorName } from './author-name.ts';
 
 /** A conversation's page before it works: what stands here stands at the same place in `ConversationScreen`. Text only, so that it needs no script. */
 export function EarlyConversation({ preview }: { preview: PagePreview }) {
+  const t = useTranslations();
   return (
     <div className="flex h-full flex-col" aria-busy="true">
       <header className="flex shrink-0 flex-wrap items-center gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
@@ -13,11 +15,11 @@ export function EarlyConversation({ preview }: { preview: PagePreview }) {
           <h1 dir="auto" className="truncate text-base font-semibold">
             {preview.title}
           </h1>
-          <p className="text-xs text-ink-muted">Loading …</p>
+          <p className="text-xs text-ink-muted">{t('frame.loading')}</p>
         </div>
       </header>
       <div className="flex min-h-0 flex-1">
-        <section aria-label="Conversation" className="flex min-w-0 flex-1 flex-col">
+        <section aria-label={t('common.conversation')} className="flex min-w-0 flex-1 flex-col">
           <div className="relative min-h-0 flex-1">
             <EarlyRows rows={preview.rows} />
           </div>
@@ -33,9 +35,9 @@ export function EarlyConversation({ preview }: { preview: PagePreview }) {
 
 /** Laid out from its end, so that the newest text is in view before anything can scroll to it. */
 export function EarlyRows({ rows }: { rows: readonly PreviewRow[] }) {
+  const t = useTranslations();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section aria-label="End of the conversation" tabIndex={0} className="absolute inset-0 flex flex-col-reverse overflow-y-auto outline-offset-[-2px]">
+    <section aria-label={t('frame.endOfTheConversation')} className="absolute inset-0 flex flex-col-reverse overflow-y-auto outline-offset-[-2px]">
       <div className="mx-auto w-full max-w-3xl px-4 pt-4 pb-[68px] md:px-6">
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
@@ -47,6 +49,7 @@ export function EarlyRows({ rows }: { rows: readonly PreviewRow[] }) {
 }
 
 function EarlyRow({ row }: { row: PreviewRow }) {
+  const t = useTranslations();
   if (row.kind === 'step')
     return (
       <p dir="auto" className="truncate py-2 pl-7 text-sm text-ink-muted">
@@ -58,7 +61,7 @@ function EarlyRow({ row }: { row: PreviewRow }) {
     return (
       <div className="py-2.5">
         <div className="rounded-lg border border-line bg-raised px-3.5 py-2.5">
-          <p className="mb-1 text-xs font-medium text-ink">{authorName({ sender: row.sender, senderId: null }, undefined)}</p>
+          <p className="mb-1 text-xs font-medium text-ink">{authorName(t, { sender: row.sender, senderId: null }, undefined)}</p>
           <div dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
             {text}
           </div>
@@ -69,7 +72,7 @@ function EarlyRow({ row }: { row: PreviewRow }) {
     <div className="py-2.5">
       {row.author === 'finish' ? (
         <p className="mb-1 flex items-center gap-1.5 text-sm font-medium text-ok">
-          <CircleCheck aria-hidden className="size-4" /> Finished
+          <CircleCheck aria-hidden className="size-4" /> {t('frame.finished')}
         </p>
       ) : null}
       <div dir="auto" className="prose whitespace-pre-wrap [overflow-wrap:anywhere]">

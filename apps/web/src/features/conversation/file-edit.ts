@@ -2,7 +2,7 @@ import { blobRefOf } from '@slipway/contracts';
 import type { Step } from './timeline-row.ts';
 
 export interface FileEdit {
-  readonly verb: 'Created' | 'Edited' | 'Inserted into' | 'Undid an edit of';
+  readonly verb: 'created' | 'edited' | 'inserted' | 'undone';
   readonly lines: ReadonlyArray<{ readonly sign: '+' | '-' | ' '; readonly text: string }>;
   readonly added: number;
   readonly removed: number;
@@ -21,13 +21,13 @@ export function editOf(step: Step): FileEdit {
   const whole = (name: string): string => blobRefOf(text(name))?.preview ?? text(name);
   switch (source?.['command']) {
     case 'create':
-      return { verb: 'Created', cut, ...diffLines('', whole('file_text') || whole('new_content')) };
+      return { verb: 'created', cut, ...diffLines('', whole('file_text') || whole('new_content')) };
     case 'insert':
-      return { verb: 'Inserted into', cut, ...diffLines('', whole('new_str')) };
+      return { verb: 'inserted', cut, ...diffLines('', whole('new_str')) };
     case 'undo_edit':
-      return { verb: 'Undid an edit of', cut, ...diffLines(whole('old_content'), whole('new_content')) };
+      return { verb: 'undone', cut, ...diffLines(whole('old_content'), whole('new_content')) };
     default:
-      return { verb: 'Edited', cut, ...(step.action ? diffLines(whole('old_str'), whole('new_str')) : diffLines(whole('old_content'), whole('new_content'))) };
+      return { verb: 'edited', cut, ...(step.action ? diffLines(whole('old_str'), whole('new_str')) : diffLines(whole('old_content'), whole('new_content'))) };
   }
 }
 

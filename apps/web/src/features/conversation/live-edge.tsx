@@ -1,5 +1,6 @@
 'use client';
 import { Spinner } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useDeferredValue } from 'react';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
 import { progressLines } from './live-text.ts';
@@ -7,6 +8,7 @@ import { Markdown } from './markdown.tsx';
 
 /** The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming renders. */
 export function LiveEdge({ shown }: { shown: boolean }) {
+  const t = useTranslations();
   const { store, openRows } = useConversation();
   const live = useDeferredValue(useSlice(store.live));
   const busyStep = useView((view) => view.timeline.open.length > 0);
@@ -21,7 +23,7 @@ export function LiveEdge({ shown }: { shown: boolean }) {
   if (live !== null && live.reasoning !== '')
     return (
       <div className="py-2">
-        <Working label="Thinking" />
+        <Working label={t('conversation.thinking')} />
         <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">{live.reasoning.slice(-400)}</p>
       </div>
     );
@@ -29,7 +31,7 @@ export function LiveEdge({ shown }: { shown: boolean }) {
   if (live !== null && live.progress !== '' && openRows.get(live.responseId) !== true)
     return (
       <div className="py-2">
-        <Working label="The tool is at work" />
+        <Working label={t('conversation.runningATool')} />
         <div className="mt-1 border-l-2 border-line pl-3 text-sm text-ink-muted tabular-nums">
           {progressLines(live.progress).map((line, index, { length }) => (
             // The latest is whole: how far it is stands at its end.
@@ -41,7 +43,7 @@ export function LiveEdge({ shown }: { shown: boolean }) {
         </div>
       </div>
     );
-  return busyStep ? null : <Working label="Working" />;
+  return busyStep ? null : <Working label={t('common.working')} />;
 }
 
 function Working({ label }: { label: string }) {

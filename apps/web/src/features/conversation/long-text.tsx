@@ -2,6 +2,7 @@
 import { blobRefOf } from '@slipway/contracts';
 import { Button } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { type ReactNode, useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { bytes } from '../../browser/format.ts';
@@ -36,6 +37,7 @@ export function useBlob(text: string): () => Promise<string> {
 
 /** A text that may be cut, or be a blob of its own: begins with its beginning, the rest comes when asked for. */
 export function LongText({ text, className, dir = 'auto', render, unfolded = false, onComplete }: LongTextProps) {
+  const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const [whole, setWhole] = useState(unfolded);
   const ref = blobRefOf(text);
@@ -60,14 +62,12 @@ export function LongText({ text, className, dir = 'auto', render, unfolded = fal
         {render === undefined ? shown : render(shown)}
       </div>
       {all ? null : whole && blob.isError ? (
-        <p className="mt-1 text-xs text-bad">The rest could not be read. Close and open it to try again.</p>
+        <p className="mt-1 text-xs text-bad">{t('conversation.theRestCouldNotBe')}</p>
       ) : whole && complete ? (
-        <p className="mt-1 text-xs text-ink-muted">
-          Only the first {bytes(most)} of {bytes(size)} are shown.
-        </p>
+        <p className="mt-1 text-xs text-ink-muted">{t('conversation.onlyTheFirstOfAre', { most: bytes(most), size: bytes(size) })}</p>
       ) : (
         <Button size="small" className="mt-1.5" busy={whole && blob.isFetching} onClick={() => setWhole(true)}>
-          Show all ({bytes(size)})
+          {t('conversation.showAll', { size: bytes(size) })}
         </Button>
       )}
     </div>

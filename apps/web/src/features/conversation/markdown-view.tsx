@@ -1,6 +1,7 @@
 'use client';
 import { ScrollBox } from '@slipway/ui';
 import { Square, SquareCheck } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type ComponentProps, createElement, memo, type ReactNode } from 'react';
 import { harden } from 'rehype-harden';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
@@ -45,15 +46,20 @@ const COMPONENTS = {
   inlineCode: ({ children, className }: { children?: ReactNode; className?: string }) => <Code className={className}>{children}</Code>,
   /** Only task lists have it. */
   input: ({ checked }: { checked?: boolean }) => <TaskMark done={checked === true} />,
-  table: ({ children }: { children?: ReactNode }) => (
-    <ScrollBox label="Table" className="table-scroll overflow-x-auto">
-      <table>{children}</table>
-    </ScrollBox>
-  ),
+  table: ({ children }: { children?: ReactNode }) => <TableBox>{children}</TableBox>,
   ...plain('hr', 'strong', 'em', 'thead', 'tbody', 'tr', 'sup', 'sub', 'del'),
   // Each block in the direction of its own first letters.
   ...directed('p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'th', 'td'),
 } as Components;
+
+function TableBox({ children }: { children?: ReactNode }) {
+  const t = useTranslations();
+  return (
+    <ScrollBox label={t('conversation.table')} className="table-scroll overflow-x-auto">
+      <table>{children}</table>
+    </ScrollBox>
+  );
+}
 
 /** Plain tags, styled by `.prose`, in place of streamdown's own look. */
 function plain(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, keyof React.JSX.IntrinsicElements> {
@@ -70,17 +76,21 @@ function Code({ children, className }: { children?: ReactNode; className?: strin
 }
 
 function TaskMark({ done }: { done: boolean }) {
+  const t = useTranslations();
   const Mark = done ? SquareCheck : Square;
-  return <Mark role="img" aria-label={done ? 'done' : 'to do'} className={done ? 'task-mark text-ok' : 'task-mark text-ink-muted'} />;
+  return (
+    <Mark role="img" aria-label={done ? t('conversation.done') : t('conversation.toDo')} className={done ? 'task-mark text-ok' : 'task-mark text-ink-muted'} />
+  );
 }
 
 function CodeBlock({ children }: { children?: ReactNode }) {
+  const t = useTranslations();
   return (
     <div className="group relative my-3">
-      <ScrollBox label="Code" className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3 leading-[18px]">
+      <ScrollBox label={t('conversation.code')} className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3 leading-[18px]">
         <pre dir="ltr">{children}</pre>
       </ScrollBox>
-      <CopyButton label="Copy the code" text={() => textIn(children)} className="absolute top-1.5 right-1.5 border-line bg-surface" />
+      <CopyButton label={t('conversation.copyCode')} text={() => textIn(children)} className="absolute top-1.5 right-1.5 border-line bg-surface" />
     </div>
   );
 }

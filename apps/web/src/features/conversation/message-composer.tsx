@@ -3,6 +3,7 @@ import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '
 import { Button, cn, IconButton, Kbd, Spinner } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { CircleAlert, Clock, X } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useId, useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -11,6 +12,7 @@ import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
+import type { MessageKey } from '../../messages/translate.ts';
 import { readsLikeYes } from '../approval/decisions.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
@@ -18,31 +20,31 @@ import { useConversation, useSlice, useView } from './conversation-context.ts';
 import { type OutgoingMessages, useOutgoing } from './use-outgoing.ts';
 
 /** What a message does now. */
-const PLACEHOLDERS: Record<ConversationStatus, string> = {
-  starting: 'Add something while it starts',
-  working: 'Steer the agent: it reads this before its next step',
-  waiting: 'Reply, or give the next task',
-  paused: 'A message brings it back, with its files as they were',
-  finished: 'Reply, or give the next task',
-  failed: 'Say what to do differently',
-  stopped: 'Say how to go on',
+const PLACEHOLDERS: Record<ConversationStatus, MessageKey> = {
+  starting: 'conversation.addDetailsWhileItStarts',
+  working: 'conversation.steerTheAgentItReads',
+  waiting: 'conversation.replyOrGiveTheNext',
+  paused: 'conversation.sendAMessageToResume',
+  finished: 'conversation.replyOrGiveTheNext',
+  failed: 'conversation.sayWhatToDoDifferently',
+  stopped: 'conversation.sayHowToContinue',
 };
 
 /** Where a message is written, for who may write one; everybody else is told who can. */
 export function MessageComposer() {
+  const t = useTranslations();
   const { org } = useSession();
   if (org.permissions.includes('conversation:write')) return <Composer />;
   return (
     <p className="shrink-0 border-t border-line bg-surface px-4 py-3 text-sm text-ink-muted md:px-6">
-      <span className="mx-auto block max-w-3xl">
-        You read this conversation as a viewer. Writing in it takes the role of a member, which an admin of {org.name} can give you.
-      </span>
+      <span className="mx-auto block max-w-3xl">{t('conversation.youHaveViewAccessTo', { name: org.name })}</span>
     </p>
   );
 }
 
 /** Open from the first second: what is sent early waits in the queue, in order. */
 function Composer() {
+  const t = useTranslations();
   const { conversation } = useConversation();
   const status = useView((view) => view.status);
   const [text, setText] = useStored(`slipway.message.${conversation.id}`, '');
@@ -66,7 +68,7 @@ function Composer() {
     <form
       onSubmit={submit}
       onKeyDown={(event) => isSendKey(event) && submit(event)}
-      aria-label="Message to the agent"
+      aria-label={t('conversation.messageToTheAgent')}
       className="shrink-0 border-t border-line bg-surface px-4 py-2.5 md:px-6"
     >
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
@@ -75,26 +77,26 @@ function Composer() {
         {waits && asked !== null && asked === text ? <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} /> : null}
         <div className="flex items-end gap-2 rounded-lg border border-line-strong bg-surface py-1.5 pr-1.5 pl-3 focus-within:border-accent">
           <label className="min-w-0 flex-1">
-            <span className="sr-only">Message</span>
+            <span className="sr-only">{t('conversation.message')}</span>
             <textarea
               // biome-ignore lint/a11y/noAutofocus: who opens a conversation is about to say something; a phone would cover half of it with its keyboard
               autoFocus={window.matchMedia(WIDE).matches}
               value={text}
               onChange={(event) => setText(event.target.value)}
               rows={1}
-              placeholder={waits ? 'Say what to do instead of what it asks for' : PLACEHOLDERS[status]}
+              placeholder={waits ? t('conversation.sayWhatToDoInstead') : t(PLACEHOLDERS[status])}
               dir="auto"
               aria-invalid={tooLong || undefined}
               className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted touch:min-h-11 touch:py-[11px] touch:text-[16px]"
             />
           </label>
           <Button type="submit" tone="primary" disabled={text.trim() === '' || tooLong}>
-            Send <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
+            {t('conversation.send')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
         {tooLong ? (
           <p role="alert" className="text-xs text-bad">
-            {number(text.length)} characters; at most {number(MAX_PROMPT_LENGTH)} fit. Put the rest into a file of the repository.
+            {t('conversation.charactersTheLimitIsPut', { count: number(text.length), max: number(MAX_PROMPT_LENGTH) })}
           </p>
         ) : null}
         <PromptsKept />
@@ -105,6 +107,7 @@ function Composer() {
 
 /** What a message would do while actions wait for approval, before it is sent. */
 function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend: () => void; onKeep: () => void }) {
+  const t = useTranslations();
   const words = useId();
   return (
     <div
@@ -113,15 +116,13 @@ function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend
       className="flex flex-wrap items-center gap-2 rounded-md border border-line-strong bg-warn-soft px-3 py-2 text-sm"
     >
       <p id={words} className="min-w-0 flex-1 basis-72">
-        {readsLikeYes(message)
-          ? 'A message does not approve: it rejects what the agent asks for. To approve, use the button above.'
-          : 'Sending this rejects what the agent asks for. The agent reads your message instead.'}
+        {readsLikeYes(message) ? t('conversation.aMessageRejectsTheRequested') : t('conversation.sendingThisRejectsTheRequested')}
       </p>
       <Button size="small" autoFocus onClick={onKeep}>
-        Do not send
+        {t('conversation.doNotSend')}
       </Button>
       <Button size="small" tone="danger" onClick={onSend}>
-        Reject and send
+        {t('conversation.rejectAndSend')}
       </Button>
     </div>
   );
@@ -129,11 +130,12 @@ function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend
 
 /** Messages that the agent has not taken in yet, next first. */
 function Queue() {
+  const t = useTranslations();
   const { store } = useConversation();
   const queue = useSlice(store.queue);
   if (queue.length === 0) return null;
   return (
-    <ul aria-label="Queued messages" className="flex max-h-40 flex-col gap-1 overflow-auto">
+    <ul aria-label={t('conversation.queuedMessages')} className="flex max-h-40 flex-col gap-1 overflow-auto">
       {queue.map((message) => (
         <QueuedLine key={message.id} message={message} />
       ))}
@@ -143,16 +145,19 @@ function Queue() {
 
 /** Messages that the server has not said it has. */
 function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: OutgoingMessages }) {
+  const t = useTranslations();
   if (messages.length === 0) return null;
   return (
-    <ul aria-label="Messages on their way" className="flex max-h-40 flex-col gap-1 overflow-auto">
+    <ul aria-label={t('conversation.messagesBeingSent')} className="flex max-h-40 flex-col gap-1 overflow-auto">
       {messages.map((message) => (
         <li
           key={message.id}
           className={cn('flex flex-wrap items-center gap-2 rounded-md py-0.5 pr-1 pl-2.5 text-sm', message.busy ? 'bg-raised' : 'bg-bad-soft')}
         >
           {message.busy ? <Spinner className="size-3.5 shrink-0" /> : <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />}
-          <span className={cn('shrink-0 text-xs', message.busy ? 'text-ink-muted' : 'text-bad')}>{message.busy ? 'sending' : 'not sent'}</span>
+          <span className={cn('shrink-0 text-xs', message.busy ? 'text-ink-muted' : 'text-bad')}>
+            {message.busy ? t('conversation.sending') : t('conversation.notSent')}
+          </span>
           <span dir="auto" className="min-w-0 flex-1 basis-40 truncate" title={message.text.slice(0, 500)}>
             {message.text}
           </span>
@@ -161,10 +166,10 @@ function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: Ou
           ) : (
             <>
               <Button size="small" onClick={() => retry(message)}>
-                Retry
+                {t('common.retry')}
               </Button>
               <Button size="small" tone="quiet" onClick={() => discard(message.id)}>
-                Discard
+                {t('conversation.discard')}
               </Button>
               {message.error === undefined ? null : (
                 <p role="alert" className="basis-full pb-1 text-xs text-ink">
@@ -180,6 +185,7 @@ function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: Ou
 }
 
 function QueuedLine({ message }: { message: QueuedMessage }) {
+  const t = useTranslations();
   const { store, orgId, conversation } = useConversation();
   const withdraw = useMutation({
     mutationFn: () => api.withdrawMessage({ org: orgId, conversation: conversation.id, message: message.id }),
@@ -190,12 +196,12 @@ function QueuedLine({ message }: { message: QueuedMessage }) {
   return (
     <li className="flex items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-2.5 text-sm">
       <Clock aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
-      <span className="shrink-0 text-xs text-ink-muted">{queued ? 'queued' : 'handed over'}</span>
+      <span className="shrink-0 text-xs text-ink-muted">{queued ? t('conversation.queued') : t('conversation.delivered')}</span>
       <span dir="auto" className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
         {message.text}
       </span>
       {queued ? (
-        <IconButton label="Take the message back" size="icon-small" side="top" busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
+        <IconButton label={t('conversation.withdrawMessage')} size="icon-small" side="top" busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
           {withdraw.isPending ? null : <X aria-hidden />}
         </IconButton>
       ) : (

@@ -1,6 +1,7 @@
 'use client';
 import { MenuChoices, MenuSeparator } from '@slipway/ui';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -9,6 +10,7 @@ import { useConversation, useView } from './conversation-context.ts';
 
 /** Another model for this conversation: one at work takes it with its next step, any other with its next start. Part of a menu; nothing for who may not, or where there is no choice. */
 export function ModelChoices() {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const model = useView((view) => view.model);
@@ -32,7 +34,7 @@ export function ModelChoices() {
     <>
       <MenuSeparator />
       <MenuChoices
-        label="Model, from the next step on"
+        label={t('conversation.modelFromTheNextStep')}
         // What was chosen shows at once; the log says it soon after.
         value={change.isPending ? change.variables : model}
         onChange={(wanted) => change.mutate(wanted)}

@@ -8,9 +8,9 @@ describe('a patch for a reader', () => {
       '*** Begin Patch\n*** Update File: a.ts\n*** Move to: b.ts\n@@ class A {\n x\n-y\n+z\n@@\n-w\n*** End of File\n\n*** Add File: c.ts\n+one\n*** Delete File: d.ts\n*** End Patch\n',
     );
     expect(patch.files.map(({ verb, path, movedTo }) => [verb, path, movedTo])).toEqual([
-      ['Moved', 'a.ts', 'b.ts'],
-      ['Added', 'c.ts', null],
-      ['Deleted', 'd.ts', null],
+      ['moved', 'a.ts', 'b.ts'],
+      ['added', 'c.ts', null],
+      ['deleted', 'd.ts', null],
     ]);
     expect(patch.files[0]?.lines.map(({ sign, text }) => sign + text)).toEqual(['@class A {', ' x', '-y', '+z', '@', '-w']);
     expect([patch.added, patch.removed, patch.cut]).toEqual([2, 2, false]);

@@ -2,7 +2,7 @@ import { blobRefOf } from '@slipway/contracts';
 
 export interface PatchedLines {
   readonly files: ReadonlyArray<{
-    readonly verb: 'Added' | 'Edited' | 'Deleted' | 'Moved';
+    readonly verb: 'added' | 'edited' | 'deleted' | 'moved';
     readonly path: string;
     readonly movedTo: string | null;
     /** `@` stands for what is left out between two places. */
@@ -14,7 +14,7 @@ export interface PatchedLines {
   readonly cut: boolean;
 }
 
-const VERBS = { Add: 'Added', Update: 'Edited', Delete: 'Deleted' } as const;
+const VERBS = { Add: 'added', Update: 'edited', Delete: 'deleted' } as const;
 
 /** What a patch of the form `*** Begin Patch` does, for a reader: any text gives something, also half a patch. */
 export function patchLines(text: string): PatchedLines {
@@ -31,7 +31,7 @@ export function patchLines(text: string): PatchedLines {
     const file = files.at(-1);
     if (verb !== undefined) files.push({ verb: VERBS[verb as keyof typeof VERBS], path, movedTo: null, lines: [] });
     else if (file === undefined || line.startsWith('*** E')) continue;
-    else if (movedTo !== undefined) Object.assign(file, { verb: 'Moved', movedTo });
+    else if (movedTo !== undefined) Object.assign(file, { verb: 'moved', movedTo });
     else if (line.startsWith('@@')) {
       // The first place needs no sign that something is left out before it.
       if (file.lines.length > 0 || line.length > 3) file.lines.push({ sign: '@', text: line.slice(3) });

@@ -1,14 +1,15 @@
 import type { StartStatus } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
 /** What users read of a start's steps. */
-export const START_NAMES: Readonly<Record<StartStatus, string>> = {
-  WORKING: 'Take the task',
-  WAITING_FOR_SANDBOX: 'Get a sandbox',
-  PREPARING_REPOSITORY: 'Prepare the repository',
-  RUNNING_SETUP_SCRIPT: 'Run the setup script',
-  SETTING_UP_GIT_HOOKS: 'Set up git hooks',
-  SETTING_UP_SKILLS: 'Read instructions and skills',
-  STARTING_CONVERSATION: 'Start the agent',
-  READY: 'Ready',
-  ERROR: 'Start failed',
+export const START_NAMES: Readonly<Record<StartStatus, MessageKey>> = {
+  WORKING: 'conversation.takeTheTask',
+  WAITING_FOR_SANDBOX: 'conversation.getASandbox',
+  PREPARING_REPOSITORY: 'conversation.prepareTheRepository',
+  RUNNING_SETUP_SCRIPT: 'conversation.runTheSetupScript',
+  SETTING_UP_GIT_HOOKS: 'conversation.setUpGitHooks',
+  SETTING_UP_SKILLS: 'conversation.readInstructionsAndSkills',
+  STARTING_CONVERSATION: 'conversation.startTheAgent',
+  READY: 'conversation.ready',
+  ERROR: 'conversation.startFailed',
 };

@@ -2,6 +2,7 @@
 import { Button, cn } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ConnectionMark, ReconnectNote } from './connection.tsx';
 import { useConversation, usePicked, useView } from './conversation-context.ts';
@@ -48,6 +49,7 @@ function estimate(row: Row | undefined): number {
  * whatever is added above or below.
  */
 export function TimelineList({ history }: { history: HistoryPages }) {
+  const t = useTranslations();
   const { store, conversation } = useConversation();
   const preview = usePreview(conversation.id);
   const rows = useView((view) => view.timeline.rows);
@@ -141,7 +143,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
         }}
         role="log"
         aria-live="off"
-        aria-label="Timeline"
+        aria-label={t('conversation.timeline')}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
         className="h-full overflow-y-auto outline-offset-[-2px] [overflow-anchor:none]"
@@ -172,7 +174,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
           {leftAt === null ? null : (
             <Button size="small" onClick={toEnd} className="pointer-events-auto rounded-full shadow-float">
               <ArrowDown aria-hidden />
-              {fresh === 0 ? 'Newest' : `${fresh} new`}
+              {fresh === 0 ? t('conversation.newest') : t('conversation.new', { fresh })}
             </Button>
           )}
         </div>

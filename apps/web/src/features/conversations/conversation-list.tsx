@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { SquarePen } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { useEffect, useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { Failed } from '../frame/failed.tsx';
@@ -15,6 +16,7 @@ import { isActive } from './status-label.ts';
 /** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
 const REFRESH_MS = 15_000;
 export function ConversationList() {
+  const t = useTranslations();
   const { org } = useSession();
   const { filters, any, clear } = useConversationFilters();
   const list = useInfiniteQuery({
@@ -29,10 +31,10 @@ export function ConversationList() {
   return (
     <div className="flex h-full flex-col">
       <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
-        <h1 className="flex-1 text-base font-semibold">Conversations</h1>
+        <h1 className="flex-1 text-base font-semibold">{t('common.conversations')}</h1>
         <Button asChild tone="primary" className="max-md:hidden">
           <Link href={`/${org.slug}`}>
-            <SquarePen aria-hidden /> New task
+            <SquarePen aria-hidden /> {t('common.newTask')}
           </Link>
         </Button>
       </header>
@@ -42,17 +44,17 @@ export function ConversationList() {
       ) : list.isPending ? (
         <ListSkeleton />
       ) : rows.length === 0 && any ? (
-        <EmptyState title="No conversation matches the filters" action={<Button onClick={clear}>Clear the filters</Button>} />
+        <EmptyState title={t('conversations.noConversationsMatchTheFilters')} action={<Button onClick={clear}>{t('conversations.clearFilters')}</Button>} />
       ) : rows.length === 0 ? (
         <EmptyState
-          title="No conversations yet"
+          title={t('conversations.noConversationsYet')}
           action={
             <Button asChild tone="primary">
-              <Link href={`/${org.slug}`}>Give the first task</Link>
+              <Link href={`/${org.slug}`}>{t('conversations.startATask')}</Link>
             </Button>
           }
         >
-          Each task that you give to an agent becomes a conversation here, with its steps, its cost and its diff.
+          {t('conversations.eachTaskBecomesAConversation')}
         </EmptyState>
       ) : (
         <VirtualList rows={rows} orgSlug={org.slug} more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null} />
@@ -64,6 +66,7 @@ export function ConversationList() {
 type Rows = Parameters<typeof ConversationLine>[0]['conversation'][];
 
 function VirtualList({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; more: (() => void) | null }) {
+  const t = useTranslations();
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -81,7 +84,7 @@ function VirtualList({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; mor
     <div className="flex min-h-0 flex-1 flex-col">
       <ConversationColumns />
       <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
-        <ul aria-label="Conversations" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+        <ul aria-label={t('common.conversations')} className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {
             const row = rows[item.index];
             return row ? (
@@ -107,8 +110,9 @@ function VirtualList({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; mor
 const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 function ListSkeleton() {
+  const t = useTranslations();
   return (
-    <div role="status" aria-label="Loading conversations">
+    <div role="status" aria-label={t('conversations.loadingConversations')}>
       <AfterDelay>
         <div className="flex flex-col gap-2 p-4 md:px-6">
           {SKELETON_ROWS.map((row) => (

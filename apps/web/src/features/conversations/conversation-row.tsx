@@ -3,6 +3,7 @@ import type { ConversationSummary } from '@slipway/contracts';
 import { StatusChip } from '@slipway/ui';
 import { FolderGit2, GitBranch } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { memo } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { money, repositoryName } from '../../browser/format.ts';
@@ -11,6 +12,7 @@ import { STATUS_LABELS } from './status-label.ts';
 
 /** One conversation in a short list: two lines, the whole of it a link. */
 export const ConversationCard = memo(function ConversationCard({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
+  const t = useTranslations();
   return (
     <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised">
       <span className="min-w-0 flex-1">
@@ -23,13 +25,14 @@ export const ConversationCard = memo(function ConversationCard({ orgSlug, conver
           <Ago at={conversation.createdAt} className="shrink-0" />
         </span>
       </span>
-      <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} />
+      <StatusChip state={conversation.status} label={t(STATUS_LABELS[conversation.status])} />
     </Link>
   );
 });
 
 export function Repository({ conversation }: { conversation: Pick<ConversationSummary, 'repository' | 'branch'> }) {
-  if (conversation.repository === null) return <span className="truncate">No repository</span>;
+  const t = useTranslations();
+  if (conversation.repository === null) return <span className="truncate">{t('conversations.noRepository')}</span>;
   return (
     <span className="flex min-w-0 items-center gap-2">
       <span className="flex min-w-0 items-center gap-1" title={conversation.repository}>
@@ -50,20 +53,22 @@ const COLUMNS = 'md:grid-cols-[minmax(0,2.4fr)_132px_minmax(0,1.6fr)_72px_minmax
 
 /** Names over the columns, for the eye; each line says its own parts in full. */
 export function ConversationColumns() {
+  const t = useTranslations();
   return (
     <div aria-hidden className={`hidden h-9 shrink-0 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}>
-      <span>Title</span>
-      <span>Status</span>
-      <span>Repository</span>
-      <span className="text-right">Cost</span>
-      <span>Owner</span>
-      <span className="text-right">Created</span>
+      <span>{t('conversations.title')}</span>
+      <span>{t('conversations.status')}</span>
+      <span>{t('common.repository')}</span>
+      <span className="text-right">{t('common.cost')}</span>
+      <span>{t('common.owner')}</span>
+      <span className="text-right">{t('common.created')}</span>
     </div>
   );
 }
 
 /** One line of the list, the whole of it a link; below 768 px the same on two short lines, without the owner. */
 export const ConversationLine = memo(function ConversationLine({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
+  const t = useTranslations();
   return (
     <Link
       href={`/${orgSlug}/conversations/${conversation.id}`}
@@ -72,7 +77,7 @@ export const ConversationLine = memo(function ConversationLine({ orgSlug, conver
       <span dir="auto" className="min-w-0 truncate font-medium">
         {conversation.title}
       </span>
-      <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} className="justify-self-start max-md:justify-self-end" />
+      <StatusChip state={conversation.status} label={t(STATUS_LABELS[conversation.status])} className="justify-self-start max-md:justify-self-end" />
       <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
         <Repository conversation={conversation} />
         {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}

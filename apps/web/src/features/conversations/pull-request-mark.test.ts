@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import type { ConversationPullRequest } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { marksOf } from './pull-request-mark.ts';
 
 const pull = (change: Partial<ConversationPullRequest> = {}): ConversationPullRequest => ({
@@ -13,7 +14,7 @@ const pull = (change: Partial<ConversationPullRequest> = {}): ConversationPullRe
   conflicts: null,
   ...change,
 });
-const labels = (change: Partial<ConversationPullRequest>): readonly string[] => marksOf(pull(change)).map(({ label }) => label);
+const labels = (change: Partial<ConversationPullRequest>): readonly string[] => marksOf(t, pull(change)).map(({ label }) => label);
 
 describe('the marks of a pull request in a list', () => {
   it('name state, checks, review and conflicts while it is open', () => {

@@ -1,4 +1,5 @@
 import type { ConversationPullRequest } from '@slipway/contracts';
+import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 export type MarkIcon =
   | 'open'
@@ -21,30 +22,36 @@ export interface Mark {
   readonly label: string;
 }
 
+type Named = Omit<Mark, 'label'> & { readonly label: MessageKey };
+
 /** The pull request of a line, as a few marks: what it is, and while it is open what stands for and against it. */
-export function marksOf({ number, state, draft, checks, review, conflicts }: ConversationPullRequest): readonly Mark[] {
+export function marksOf(t: Translate, { number, state, draft, checks, review, conflicts }: ConversationPullRequest): readonly Mark[] {
   const text = number === null ? '' : `#${number}`;
-  const name = number === null ? 'Branch pushed' : `Pull request ${text}`;
-  if (state === 'merged') return [{ icon: 'merged', tone: 'accent', text, label: `${name} merged` }];
-  if (state === 'closed') return [{ icon: 'closed', tone: 'neutral', text, label: `${name} closed` }];
-  const first: Mark = draft ? { icon: 'draft', tone: 'neutral', text, label: `${name}, draft` } : { icon: 'open', tone: 'ok', text, label: name };
+  const name = number === null ? t('conversations.branchPushed') : t('conversations.pullRequest', { text });
+  if (state === 'merged') return [{ icon: 'merged', tone: 'accent', text, label: t('conversations.merged', { name }) }];
+  if (state === 'closed') return [{ icon: 'closed', tone: 'neutral', text, label: t('conversations.closed', { name }) }];
+  const first: Mark = draft
+    ? { icon: 'draft', tone: 'neutral', text, label: t('conversations.draft', { name }) }
+    : { icon: 'open', tone: 'ok', text, label: name };
   return [
     first,
-    ...CHECKS[checks],
-    ...(review === 'approved' || review === 'changes-requested' ? [REVIEWS[review]] : []),
-    ...(conflicts === true ? [CONFLICTS] : []),
+    ...[
+      ...CHECKS[checks],
+      ...(review === 'approved' || review === 'changes-requested' ? [REVIEWS[review]] : []),
+      ...(conflicts === true ? [CONFLICTS] : []),
+    ].map((mark) => ({ ...mark, label: t(mark.label) })),
   ];
 }
 
-const CHECKS: Readonly<Record<ConversationPullRequest['checks'], readonly Mark[]>> = {
+const CHECKS: Readonly<Record<ConversationPullRequest['checks'], readonly Named[]>> = {
   none: [],
   neutral: [],
-  failure: [{ icon: 'checks-failed', tone: 'bad', label: 'checks failed' }],
-  pending: [{ icon: 'checks-pending', tone: 'warn', label: 'checks pending' }],
-  success: [{ icon: 'checks-passed', tone: 'ok', label: 'checks passed' }],
+  failure: [{ icon: 'checks-failed', tone: 'bad', label: 'conversations.checksFailed' }],
+  pending: [{ icon: 'checks-pending', tone: 'warn', label: 'conversations.checksPending' }],
+  success: [{ icon: 'checks-passed', tone: 'ok', label: 'conversations.checksPassed' }],
 };
 const REVIEWS = {
-  approved: { icon: 'approved', tone: 'ok', label: 'approved' },
-  'changes-requested': { icon: 'changes-requested', tone: 'warn', label: 'changes requested' },
-} as const satisfies Record<string, Mark>;
-const CONFLICTS: Mark = { icon: 'conflicts', tone: 'bad', label: 'conflicts' };
+  approved: { icon: 'approved', tone: 'ok', label: 'conversations.approved' },
+  'changes-requested': { icon: 'changes-requested', tone: 'warn', label: 'conversations.changesRequested' },
+} as const satisfies Record<string, Named>;
+const CONFLICTS: Named = { icon: 'conflicts', tone: 'bad', label: 'conversations.conflicts' };

@@ -12,6 +12,7 @@ import {
   ThumbsUp,
   TriangleAlert,
 } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { marksOf } from './pull-request-mark.ts';
 
 const ICONS = {
@@ -30,7 +31,8 @@ const COLORS = { ok: 'text-ok', warn: 'text-warn', bad: 'text-bad', neutral: 'te
 
 /** State, checks, review and conflicts of what a conversation has published, in a line of a list. */
 export function PullRequestMarks({ pull }: { pull: ConversationPullRequest }) {
-  const marks = marksOf(pull);
+  const t = useTranslations();
+  const marks = marksOf(t, pull);
   const words = marks.map(({ label }) => label).join(', ');
   return (
     <span className="flex shrink-0 items-center gap-1" title={words}>

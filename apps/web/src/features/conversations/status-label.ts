@@ -1,13 +1,14 @@
 import type { ConversationStatus } from '@slipway/contracts';
+import type { MessageKey } from '../../messages/translate.ts';
 
-export const STATUS_LABELS: Record<ConversationStatus, string> = {
-  starting: 'Starting',
-  working: 'Working',
-  waiting: 'Waiting for you',
-  paused: 'Paused',
-  finished: 'Finished',
-  failed: 'Failed',
-  stopped: 'Stopped',
+export const STATUS_LABELS: Record<ConversationStatus, MessageKey> = {
+  starting: 'conversations.starting',
+  working: 'common.working',
+  waiting: 'conversations.waitingForYou',
+  paused: 'conversations.paused',
+  finished: 'conversations.finished',
+  failed: 'common.failed',
+  stopped: 'conversations.stopped',
 };
 
 /** States in which an agent is about to do something by itself. */

@@ -2,8 +2,9 @@
 import { ApproveDevice, DEFAULT_API_KEY_DAYS, type DeviceRequest, type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
 import { Button, Field, Notice, Select } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
-import { Ago } from '../../browser/ago.tsx';
+import { asAgo } from '../../browser/ago.tsx';
 import { useStored } from '../../browser/stored.ts';
 import { ScopesField } from '../admin-api-keys/scopes-field.tsx';
 import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
@@ -13,10 +14,8 @@ import { LAST_ORG, lastOrg } from '../frame/last-org.ts';
 import { useMe } from '../session/me.ts';
 import { SwitchAccountButton } from '../session/switch-account-button.tsx';
 
-const DAYS = [1, 7, 30, DEFAULT_API_KEY_DAYS, 365].map((days) => ({
-  value: String(days),
-  label: days === 1 ? 'One day' : days === 365 ? 'One year' : `${days} days`,
-}));
+/** How long a program's key may last. Days. */
+const DAYS = [1, 7, 30, DEFAULT_API_KEY_DAYS, 365];
 
 /** What may be offered: what the person holds there and, when the program has named something, nothing beyond that. */
 function offeredIn(org: Org | undefined, request: DeviceRequest): readonly Permission[] {
@@ -33,6 +32,7 @@ function proposedIn(org: Org | undefined, request: DeviceRequest): readonly Perm
 
 /** Who asks, for which organization, what it may do there and how long. */
 export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDone: (done: 'approved' | 'denied') => void }) {
+  const t = useTranslations();
   const me = useMe().data;
   const [last] = useStored(LAST_ORG, '');
   const orgs = (me?.orgs ?? []).filter((org) => org.deletesAt === null);
@@ -47,16 +47,23 @@ export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDon
   const deny = useMutation({ mutationFn: () => api.denyDevice({ userCode: request.userCode }), onSuccess: () => onDone('denied') });
   const org = orgs.find((candidate) => candidate.id === form.values.org);
   return (
-    <AloneCard title="Let a program in?">
+    <AloneCard title={t('device.connectThisDevice')}>
       <p>
-        <strong className="font-medium break-words">{request.client}</strong> wants to work as you. It asked <Ago at={request.createdAt} />
-        {request.address === null ? '' : ` from ${request.address}`}, with the code <code className="font-mono">{request.userCode}</code>.
+        {t.rich('device.asksForAccessToYour', {
+          client: request.client,
+          b: (chunks) => <strong className="font-medium break-words">{chunks}</strong>,
+          createdAt: request.createdAt,
+          ago: asAgo,
+          address: request.address === null ? '' : t('device.from', { address: request.address }),
+          userCode: request.userCode,
+          code: (chunks) => <code className="font-mono">{chunks}</code>,
+        })}
       </p>
-      <Notice tone="warn" title="Go on only if you have started it yourself.">
-        Nobody has checked the name of the program. Compare the code with the one that it shows.
+      <Notice tone="warn" title={t('device.continueOnlyIfYouStarted')}>
+        {t('device.theDevicesNameIsNot')}
       </Notice>
       <form {...form.props} className="flex flex-col gap-4">
-        <Field label="Organization" error={form.error('org')}>
+        <Field label={t('common.organization')} error={form.error('org')}>
           {(control) => (
             <Select
               {...control}
@@ -78,25 +85,32 @@ export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDon
         <ScopesField
           offered={offeredIn(org, request)}
           chosen={form.values.scopes}
-          error={form.error('scopes') === null ? null : 'Choose at least one permission.'}
+          error={form.error('scopes') === null ? null : t('device.chooseAtLeastOnePermission')}
           onChange={(scopes) => form.set('scopes', scopes)}
         />
-        <Field label="For" hint="You can revoke its key at any time, under API keys.">
-          {(control) => <Select {...control} options={DAYS} value={form.values.expiresInDays} onChange={(days) => form.set('expiresInDays', days)} />}
+        <Field label={t('device.accessFor')} hint={t('device.youCanRevokeAccessAt')}>
+          {(control) => (
+            <Select
+              {...control}
+              options={DAYS.map((days) => ({ value: String(days), label: t('device.keyLasts', { days }) }))}
+              value={form.values.expiresInDays}
+              onChange={(days) => form.set('expiresInDays', days)}
+            />
+          )}
         </Field>
         <FormFailure failure={form.failure} />
         <ErrorNotice error={deny.error} />
         <div className="flex gap-2">
           <Button size="large" className="flex-1" busy={deny.isPending} onClick={() => deny.mutate()}>
-            Refuse
+            {t('device.deny')}
           </Button>
           <Button type="submit" tone="primary" size="large" className="flex-1" busy={form.busy}>
-            Let it in
+            {t('device.allow')}
           </Button>
         </div>
       </form>
       <p className="text-sm text-ink-muted">
-        You are signed in as <span className="break-all">{me?.email ?? me?.name}</span>.
+        {t.rich('device.youAreSignedInAs', { email: me?.email ?? me?.name ?? '', span: (chunks) => <span className="break-all">{chunks}</span> })}
       </p>
       <SwitchAccountButton />
     </AloneCard>

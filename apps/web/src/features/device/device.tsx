@@ -2,6 +2,7 @@
 import { type DeviceRequest, normalUserCode } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -17,6 +18,7 @@ export function Device() {
 }
 
 function Code() {
+  const t = useTranslations();
   const [given, setGiven] = useAddressValue('user_code');
   const [done, setDone] = useState<'approved' | 'denied' | null>(null);
   const code = normalUserCode(given ?? '');
@@ -28,12 +30,8 @@ function Code() {
   });
   if (done !== null)
     return (
-      <AloneCard title={done === 'approved' ? 'Done' : 'Refused'}>
-        <p role="status">
-          {done === 'approved'
-            ? 'Go back to the program: it goes on by itself. You can close this page.'
-            : 'The program was sent away and has got nothing. You can close this page.'}
-        </p>
+      <AloneCard title={done === 'approved' ? t('common.done') : t('device.denied')}>
+        <p role="status">{done === 'approved' ? t('device.goBackToTheDevice') : t('device.accessWasDeniedYouCan')}</p>
       </AloneCard>
     );
   if (code !== null && request.data !== undefined) return <ApproveForm request={request.data} onDone={setDone} />;
@@ -49,13 +47,14 @@ function Code() {
       key={given ?? ''}
       given={given ?? ''}
       busy={code !== null && request.isFetching}
-      error={missing ? 'No program waits behind this code. It may have expired, or been used: look at the program for the one that holds now.' : null}
+      error={missing ? t('device.noDeviceIsWaitingFor') : null}
       onCode={setGiven}
     />
   );
 }
 
 function CodeForm({ given, busy, error, onCode }: { given: string; busy: boolean; error: string | null; onCode: (code: string) => void }) {
+  const t = useTranslations();
   const [typed, setTyped] = useState(given);
   const [wrong, setWrong] = useState(false);
   const submit = (event: SyntheticEvent) => {
@@ -65,17 +64,17 @@ function CodeForm({ given, busy, error, onCode }: { given: string; busy: boolean
     if (code !== null) onCode(code);
   };
   return (
-    <AloneCard title="Connect a program">
-      <p>Type the code that the program shows, such as the command line on another machine.</p>
+    <AloneCard title={t('device.connectADevice')}>
+      <p>{t('device.enterTheCodeThatThe')}</p>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field label="Code" error={wrong ? 'A code has eight letters, such as BCDF-GHJK.' : error}>
+        <Field label={t('device.code')} error={wrong ? t('device.aCodeHasEightLetters') : error}>
           {(control) => (
             <Input
               {...control}
               autoComplete="one-time-code"
               autoCapitalize="characters"
               spellCheck={false}
-              placeholder="BCDF-GHJK"
+              placeholder={t('device.bcdfGhjk')}
               className="h-11 text-center font-mono text-lg tracking-widest uppercase"
               value={typed}
               onChange={(event) => {
@@ -86,7 +85,7 @@ function CodeForm({ given, busy, error, onCode }: { given: string; busy: boolean
           )}
         </Field>
         <Button type="submit" tone="primary" size="large" busy={busy}>
-          Go on
+          {t('device.continue')}
         </Button>
       </form>
     </AloneCard>

@@ -6,7 +6,9 @@ import { unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import { useTranslations } from 'next-intl';
 import { useEffect, useRef } from 'react';
+import type { Translate } from '../../messages/translate.ts';
 import { editorLook } from './editor-look.ts';
 import { changeBetween, lineSeparatorOf } from './text-change.ts';
 import { nameOfPath } from './tree-rows.ts';
@@ -34,6 +36,7 @@ export default function CodeEditor(props: CodeEditorProps) {
 }
 
 function Editor(props: CodeEditorProps) {
+  const t = useTranslations();
   const { path, text, other, readOnly } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -55,7 +58,7 @@ function Editor(props: CodeEditorProps) {
           EditorState.lineSeparator.of(lineSeparatorOf(newest.current.text)),
           basics,
           keymap.of([{ key: 'Mod-s', preventDefault: true, run: save }]),
-          EditorView.contentAttributes.of({ 'aria-label': `Content of ${nameOfPath(path)}`, 'aria-describedby': 'editor-keys' }),
+          EditorView.contentAttributes.of({ 'aria-label': t('files.contentOf', { path: nameOfPath(path) }), 'aria-describedby': 'editor-keys' }),
           EditorView.updateListener.of((update) => {
             if (!update.docChanged || update.transactions.some((one) => one.annotation(fromOutside))) return;
             newest.current.onChange(update.state.sliceDoc());
@@ -92,14 +95,14 @@ function Editor(props: CodeEditorProps) {
   }, [text]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: parts.merge.reconfigure(other === null ? [] : against(other)) });
-  }, [other, parts]);
+    view.current?.dispatch({ effects: parts.merge.reconfigure(other === null ? [] : against(t, other)) });
+  }, [other, parts, t]);
 
   return (
     <>
       <div ref={host} className="h-full min-h-0" />
       <p id="editor-keys" className="sr-only">
-        Tab indents; press Escape, then Tab, to leave the editor.
+        {t('files.tabIndentsPressEscapeThen')}
       </p>
     </>
   );
@@ -121,7 +124,7 @@ const basics: Extension = [
 ];
 
 /** What the sandbox has is struck out in red above each place where the person's text differs. */
-function against(other: string): Extension {
+function against(t: Translate, other: string): Extension {
   return unifiedMergeView({
     original: other,
     gutter: false,
@@ -129,7 +132,7 @@ function against(other: string): Extension {
     mergeControls: (type, action) => {
       const button = document.createElement('button');
       button.type = 'button';
-      button.textContent = type === 'accept' ? 'Mine' : 'Theirs';
+      button.textContent = type === 'accept' ? t('common.mine') : t('files.theirs');
       button.onmousedown = action;
       // By keyboard.
       button.onclick = (event) => {

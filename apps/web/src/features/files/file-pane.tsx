@@ -4,6 +4,7 @@ import { shownText } from '@slipway/domain';
 import { Badge, Button, EmptyState, IconButton, SkeletonLines } from '@slipway/ui';
 import { ArrowLeft, Download, Save } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import { useTranslations } from 'next-intl';
 import { type ReactNode, useState } from 'react';
 import { bytes } from '../../browser/format.ts';
 import type { OpenFile } from './file-store.ts';
@@ -23,6 +24,7 @@ interface FilePaneProps {
 
 /** The file that is open: its text in an editor, or what it is instead. */
 export function FilePane({ session, file, connected, close }: FilePaneProps) {
+  const t = useTranslations();
   const { path, state, draft } = file;
   const { files } = session;
   const download = useFileDownload();
@@ -32,19 +34,19 @@ export function FilePane({ session, file, connected, close }: FilePaneProps) {
   const other = draft?.theirs?.text ?? draft?.replaced ?? null;
   const readOnly = file.masked || (state?.kind === 'text' && state.readOnly && !unsaved);
   return (
-    <section aria-label={`File ${path}`} className="flex min-h-0 flex-1 flex-col">
+    <section aria-label={t('files.file', { path })} className="flex min-h-0 flex-1 flex-col">
       <header className="flex min-h-10 shrink-0 touch:min-h-12 items-center gap-1.5 border-b border-line px-2">
-        <IconButton label="Close the file" onClick={close}>
+        <IconButton label={t('files.closeFile')} onClick={close}>
           <ArrowLeft aria-hidden />
         </IconButton>
         <h2 className="flex min-w-0 flex-1 items-baseline gap-1.5 text-sm" title={path}>
           <span className="max-w-full shrink-0 truncate font-medium text-ink">{nameOfPath(path)}</span>
           <span className="truncate text-xs text-ink-muted">{parentPath(path)}</span>
         </h2>
-        {readOnly ? <Badge>read-only</Badge> : null}
-        {unsaved ? <Badge tone="warn">not saved</Badge> : null}
+        {readOnly ? <Badge>{t('files.readOnly')}</Badge> : null}
+        {unsaved ? <Badge tone="warn">{t('files.unsaved')}</Badge> : null}
         {state === null || state.kind === 'gone' || state.kind === 'refused' || state.kind === 'directory' ? null : (
-          <IconButton label="Download" onClick={() => download(path, 'file')} disabled={!connected}>
+          <IconButton label={t('files.download')} onClick={() => download(path, 'file')} disabled={!connected}>
             <Download aria-hidden />
           </IconButton>
         )}
@@ -56,7 +58,7 @@ export function FilePane({ session, file, connected, close }: FilePaneProps) {
             busy={draft.saving !== null}
             onClick={() => void files.save()}
           >
-            {draft.saving === null ? <Save aria-hidden /> : null} Save
+            {draft.saving === null ? <Save aria-hidden /> : null} {t('common.save')}
           </Button>
         ) : null}
       </header>
@@ -95,13 +97,18 @@ interface InsteadProps {
 
 /** What is at the path when it is no text. */
 function Instead({ state, path, download, connected, problem }: InsteadProps): ReactNode {
+  const t = useTranslations();
   const get = (
     <Button onClick={download} disabled={!connected}>
-      <Download aria-hidden /> Download
+      <Download aria-hidden /> {t('files.download')}
     </Button>
   );
   if (state === null)
-    return problem !== null ? <EmptyState title="This file cannot be shown">{problem}</EmptyState> : connected ? <SkeletonLines className="p-4" /> : null;
+    return problem !== null ? (
+      <EmptyState title={t('files.thisFileCannotBeShown')}>{problem}</EmptyState>
+    ) : connected ? (
+      <SkeletonLines className="p-4" />
+    ) : null;
   switch (state.kind) {
     case 'text':
       return null;
@@ -114,21 +121,21 @@ function Instead({ state, path, download, connected, problem }: InsteadProps): R
       );
     case 'binary':
       return (
-        <EmptyState title="Not a text" action={get}>
-          {bytes(state.sizeBytes)} that are neither a text nor a picture.
+        <EmptyState title={t('files.binaryFile')} action={get}>
+          {t('files.neitherTextNorAnImage', { sizeBytes: bytes(state.sizeBytes) })}
         </EmptyState>
       );
     case 'too-large':
       return (
-        <EmptyState title="Too large to show" action={get}>
-          This file has {bytes(state.sizeBytes)}; up to {bytes(state.limitBytes)} are shown here.
+        <EmptyState title={t('files.tooLargeToShow')} action={get}>
+          {t('files.thisFileIsFilesUp', { sizeBytes: bytes(state.sizeBytes), limitBytes: bytes(state.limitBytes) })}
         </EmptyState>
       );
     case 'directory':
-      return <EmptyState title="A folder is here now">There is no file {path} any more.</EmptyState>;
+      return <EmptyState title={t('files.thisIsNowAFolder')}>{t('files.isNoLongerAFile', { path })}</EmptyState>;
     case 'gone':
-      return <EmptyState title="This file is gone">There is no {path} in the sandbox. It shows here again when it comes back.</EmptyState>;
+      return <EmptyState title={t('files.fileNotFound')}>{t('files.isNotInTheSandbox', { path })}</EmptyState>;
     case 'refused':
-      return <EmptyState title="This cannot be opened">{state.detail}</EmptyState>;
+      return <EmptyState title={t('files.thisCannotBeOpened')}>{state.detail}</EmptyState>;
   }
 }

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { type FileState, type FilesLiveRequest, textChecksum } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 
 const text = (content: string, version: string): FileState => ({
@@ -28,7 +29,7 @@ class Storage {
 /** A page with a connection of which the test is the other end. */
 function page(localStorage: Storage) {
   Object.assign(globalThis, { window: { localStorage, sessionStorage: new Storage() } });
-  const session = new FilesSession('c');
+  const session = new FilesSession('c', t);
   const sent: FilesLiveRequest[] = [];
   session.requests.over((message) => sent.push(message) > 0);
   const settle = () => new Promise((resolve) => setImmediate(resolve));

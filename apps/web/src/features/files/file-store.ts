@@ -1,5 +1,6 @@
 import { type FileState, textChecksum } from '@slipway/contracts';
 import { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft } from '@slipway/domain';
+import type { Translate } from '../../messages/translate.ts';
 import { Slice } from '../conversation/conversation-store.ts';
 import type { KeptDrafts } from './kept-drafts.ts';
 import { type LiveRequests, RequestFailed } from './live-requests.ts';
@@ -33,10 +34,12 @@ export class FileStore {
 
   private readonly requests: LiveRequests;
   private readonly keptDrafts: KeptDrafts;
+  private readonly t: Translate;
 
-  constructor(requests: LiveRequests, keptDrafts: KeptDrafts) {
+  constructor(requests: LiveRequests, keptDrafts: KeptDrafts, t: Translate) {
     this.requests = requests;
     this.keptDrafts = keptDrafts;
+    this.t = t;
     this.unsaved = new Slice<ReadonlySet<string>>(new Set(keptDrafts.paths()));
   }
 
@@ -90,11 +93,10 @@ export class FileStore {
       this.arrived(path, answer.file);
     } catch (error) {
       // Cut off while it was under way: what became of it is seen when the connection is back.
-      if (error instanceof RequestFailed && error.lost)
-        this.complain(path, 'Not saved yet: the sandbox is not connected. Your text is kept; save again once it is back.');
+      if (error instanceof RequestFailed && error.lost) this.complain(path, this.t('files.notSavedYet'));
       else {
         this.reduceAt(path, { type: 'not-written' });
-        this.complain(path, error instanceof Error ? error.message : 'It could not be saved.');
+        this.complain(path, error instanceof Error ? error.message : this.t('files.couldNotBeSaved'));
       }
     }
   }

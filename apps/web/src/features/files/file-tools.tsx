@@ -2,6 +2,7 @@
 import { SANDBOX_PORTS } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, Field, IconButton, Input, Menu, MenuItem, MenuSeparator } from '@slipway/ui';
 import { Download, Ellipsis, FilePlus, FolderPlus, PencilLine, Search, Trash2 } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type FormEvent, useState } from 'react';
 import { toast } from 'sonner';
 import { copyText } from '../../browser/copy-button.tsx';
@@ -24,6 +25,7 @@ interface FileToolsProps {
 
 /** What can be done with the tree and with the row that is active in it. */
 export function FileTools({ session, connected, active, openPath }: FileToolsProps) {
+  const t = useTranslations();
   const tree = useSlice(session.tree.tree);
   const [question, setQuestion] = useState<Question | null>(null);
   const download = useFileDownload();
@@ -34,13 +36,13 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
   const close = (): void => setQuestion(null);
   return (
     <div className="flex h-10 shrink-0 touch:h-12 items-center gap-0.5 border-b border-line px-2">
-      <IconButton label="Find a file" onClick={() => setQuestion({ what: 'find' })} disabled={!connected}>
+      <IconButton label={t('files.findAFile')} onClick={() => setQuestion({ what: 'find' })} disabled={!connected}>
         <Search aria-hidden />
       </IconButton>
-      <IconButton label="New file" onClick={() => setQuestion({ what: 'new-file', text: start })} disabled={!connected}>
+      <IconButton label={t('files.newFile')} onClick={() => setQuestion({ what: 'new-file', text: start })} disabled={!connected}>
         <FilePlus aria-hidden />
       </IconButton>
-      <IconButton label="New folder" onClick={() => setQuestion({ what: 'new-folder', text: start })} disabled={!connected}>
+      <IconButton label={t('files.newFolder')} onClick={() => setQuestion({ what: 'new-folder', text: start })} disabled={!connected}>
         <FolderPlus aria-hidden />
       </IconButton>
       <span className="flex-1" />
@@ -49,7 +51,7 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
           <Button
             tone="quiet"
             size="icon"
-            aria-label={path === null ? 'Actions; choose a file first' : `Actions for ${nameOfPath(path)}`}
+            aria-label={path === null ? t('files.actionsSelectAFileFirst') : t('files.actionsFor', { path: nameOfPath(path) })}
             disabled={path === null}
           >
             <Ellipsis aria-hidden />
@@ -57,15 +59,15 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
         }
       >
         <MenuItem disabled={!connected} onSelect={() => setQuestion({ what: 'rename', text: path ?? '' })}>
-          <PencilLine aria-hidden /> Rename or move…
+          <PencilLine aria-hidden /> {t('files.renameOrMove')}
         </MenuItem>
         <MenuItem disabled={!connected} onSelect={() => path !== null && download(path, chosen?.kind === 'directory' ? 'folder' : 'file')}>
-          <Download aria-hidden /> {chosen?.kind === 'directory' ? 'Download as zip' : 'Download'}
+          <Download aria-hidden /> {chosen?.kind === 'directory' ? t('files.downloadAsZip') : t('files.download')}
         </MenuItem>
-        <MenuItem onSelect={() => path !== null && void copyText(Promise.resolve(path))}>Copy path</MenuItem>
+        <MenuItem onSelect={() => path !== null && void copyText(t, Promise.resolve(path))}>{t('files.copyPath')}</MenuItem>
         <MenuSeparator />
         <MenuItem disabled={!connected} onSelect={() => setQuestion({ what: 'delete' })}>
-          <Trash2 aria-hidden /> Delete…
+          <Trash2 aria-hidden /> {t('common.delete')}
         </MenuItem>
       </Menu>
       {question?.what === 'find' ? <QuickOpen session={session} close={close} openPath={openPath} /> : null}
@@ -79,14 +81,15 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
 
 /** By a tab of its own on the sandbox's own origin, which the browser ends when it sees that it is a download. */
 export function useFileDownload(): (path: string, what: 'file' | 'folder') => void {
+  const t = useTranslations();
   const { open } = usePortOpening();
   return (path, what) => {
     const address = { port: SANDBOX_PORTS['agent-server'], path: `/api/file/${what === 'file' ? 'download' : 'zip'}?path=${encodeURIComponent(path)}` };
-    open.mutate(address, { onError: (error) => toast.error(`${nameOfPath(path)} could not be downloaded.`, { description: error.message }) });
+    open.mutate(address, { onError: (error) => toast.error(t('files.couldNotBeDownloaded', { path: nameOfPath(path) }), { description: error.message }) });
   };
 }
 
-const TITLES = { 'new-file': 'New file', 'new-folder': 'New folder', rename: 'Rename or move' } as const;
+const TITLES = { 'new-file': 'files.newFile', 'new-folder': 'files.newFolder', rename: 'files.renameOrMove2' } as const;
 
 interface NameDialogProps {
   session: FilesSession;
@@ -97,6 +100,7 @@ interface NameDialogProps {
 }
 
 function NameDialog({ session, question, path, close, openPath }: NameDialogProps) {
+  const t = useTranslations();
   const [text, setText] = useState(question.text);
   const { busy, failure, ask } = useAsking(session, close);
   const submit = (event: FormEvent): void => {
@@ -120,9 +124,9 @@ function NameDialog({ session, question, path, close, openPath }: NameDialogProp
     }
   };
   return (
-    <Dialog open onOpenChange={close} title={TITLES[question.what]}>
+    <Dialog open onOpenChange={close} title={t(TITLES[question.what])}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4 p-4">
-        <Field label="Path in the workspace" error={failure} hint="Folders that are not there are made.">
+        <Field label={t('files.pathInTheWorkspace')} error={failure} hint={t('files.missingFoldersAreCreated')}>
           {(control) => (
             <Input
               {...control}
@@ -136,9 +140,9 @@ function NameDialog({ session, question, path, close, openPath }: NameDialogProp
           )}
         </Field>
         <div className="flex justify-end gap-2">
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={close}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={busy}>
-            {question.what === 'rename' ? 'Move' : 'Create'}
+            {question.what === 'rename' ? t('files.move') : t('common.create')}
           </Button>
         </div>
       </form>
@@ -147,6 +151,7 @@ function NameDialog({ session, question, path, close, openPath }: NameDialogProp
 }
 
 function DeleteDialog({ session, path, folder, close, openPath }: Omit<NameDialogProps, 'question' | 'path'> & { path: string; folder: boolean }) {
+  const t = useTranslations();
   const { busy, failure, ask } = useAsking(session, close);
   const open = session.files.file.get()?.path;
   const confirm = (): void => {
@@ -155,10 +160,15 @@ function DeleteDialog({ session, path, folder, close, openPath }: Omit<NameDialo
     });
   };
   return (
-    <ConfirmDialog open onOpenChange={close} title={`Delete ${nameOfPath(path)}?`} confirmLabel="Delete" busy={busy} onConfirm={confirm}>
-      <p className="break-words">
-        {folder ? `${path} and everything in it` : path} will be deleted in the sandbox. Only git can bring it back, if it was committed.
-      </p>
+    <ConfirmDialog
+      open
+      onOpenChange={close}
+      title={t('files.delete', { path: nameOfPath(path) })}
+      confirmLabel={t('common.delete2')}
+      busy={busy}
+      onConfirm={confirm}
+    >
+      <p className="break-words">{t('files.willBeDeletedInThe', { what: folder ? t('files.andEverythingInIt', { path }) : path })}</p>
       {failure === null ? null : (
         <p role="alert" className="text-bad">
           {failure}
@@ -170,6 +180,7 @@ function DeleteDialog({ session, path, folder, close, openPath }: Omit<NameDialo
 
 /** One request of a dialog: it closes when that is done, and says what failed. */
 function useAsking(session: FilesSession, close: () => void) {
+  const t = useTranslations();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const ask = async (request: Asked, done: () => void): Promise<void> => {
@@ -180,7 +191,7 @@ function useAsking(session: FilesSession, close: () => void) {
       done();
       close();
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : 'It could not be done.');
+      setFailure(error instanceof Error ? error.message : t('files.theOperationFailed'));
       setBusy(false);
     }
   };

@@ -2,6 +2,7 @@
 import { cn, SkeletonLines } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, CornerDownRight, File, Folder, FolderOpen } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { useMedia } from '../../browser/media.ts';
 import { useSlice } from '../conversation/conversation-context.ts';
@@ -25,18 +26,19 @@ interface FileTreeProps {
 
 /** The tree, of any size: only what is in sight is on the page. Arrows move, Enter opens, letters find. */
 export function FileTree({ session, connected, active, setActive, openPath }: FileTreeProps) {
+  const t = useTranslations();
   const tree = useSlice(session.tree.tree);
   const unsaved = useSlice(session.files.unsaved);
   const open = useSlice(session.files.file)?.path ?? null;
   const scroller = useRef<HTMLDivElement>(null);
   const typed = useRef({ letters: '', at: 0 });
-  const touch = useMedia('(pointer: coarse), (width < 48rem)');
+  const touch = useMedia(t('files.pointerCoarseWidth48rem'));
   const id = useId();
   const height = touch ? 44 : 26;
   const count = tree.directories.has('') ? rowCount(tree) : 0;
   const list = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: OVERSCAN });
   const items = list.getVirtualItems();
-  const rows = items.map((item) => ({ item, row: rowAt(tree, item.index) }));
+  const rows = items.map((item) => ({ item, row: rowAt(t, tree, item.index) }));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of a row is the whole list's
   useEffect(() => list.measure(), [height]);
@@ -60,7 +62,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   }, [open, place, list, setActive]);
 
   const goTo = (index: number): void => {
-    const row = rowAt(tree, Math.max(0, Math.min(count - 1, index)));
+    const row = rowAt(t, tree, Math.max(0, Math.min(count - 1, index)));
     if (row === undefined) return;
     setActive(row.path);
     list.scrollToIndex(Math.max(0, Math.min(count - 1, index)), { align: 'auto' });
@@ -74,7 +76,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey) return;
-    const step = stepOf(tree, active, event.key, Math.max(1, items.length - 2 * OVERSCAN));
+    const step = stepOf(t, tree, active, event.key, Math.max(1, items.length - 2 * OVERSCAN));
     if (step === null && event.key.length !== 1) return;
     event.preventDefault();
     if (step === null) typeAhead(event.key);
@@ -95,7 +97,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
     <div
       ref={scroller}
       role="tree"
-      aria-label="Files of the workspace"
+      aria-label={t('files.workspaceFiles')}
       tabIndex={0}
       aria-activedescendant={activeIndex < 0 ? undefined : `${id}-${rows[activeIndex]?.item.index}`}
       onKeyDown={onKeyDown}
@@ -136,6 +138,7 @@ interface LineProps {
 }
 
 function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: LineProps) {
+  const t = useTranslations();
   const { entry } = row;
   const style = { top, height, paddingLeft: 8 + (row.level - 1) * 14 };
   if (entry === null)
@@ -154,7 +157,9 @@ function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: Line
       </div>
     );
   const quiet = entry.ignored || entry.name.startsWith('.');
-  const words = [entry.name, entry.link ? 'link' : '', entry.ignored ? 'ignored by git' : '', isUnsaved ? 'not saved' : ''].filter(Boolean).join(', ');
+  const words = [entry.name, entry.link ? 'link' : '', entry.ignored ? t('files.ignoredByGit') : '', isUnsaved ? t('files.unsaved') : '']
+    .filter(Boolean)
+    .join(', ');
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the tree's
     <div

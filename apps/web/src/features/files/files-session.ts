@@ -1,4 +1,5 @@
 import type { FilesLiveMessage } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 import { FileStore } from './file-store.ts';
 import { KeptDrafts } from './kept-drafts.ts';
 import { LiveRequests } from './live-requests.ts';
@@ -6,12 +7,14 @@ import { TreeStore } from './tree-store.ts';
 
 /** What one conversation page knows of the sandbox's files, outside React: it outlives the panel, the connection and the width of the window. */
 export class FilesSession {
-  readonly requests = new LiveRequests((message) => this.told(message));
-  readonly tree = new TreeStore(this.requests);
+  readonly requests: LiveRequests;
+  readonly tree: TreeStore;
   readonly files: FileStore;
 
-  constructor(conversation: string) {
-    this.files = new FileStore(this.requests, new KeptDrafts(conversation));
+  constructor(conversation: string, t: Translate) {
+    this.requests = new LiveRequests((message) => this.told(message), t);
+    this.tree = new TreeStore(this.requests);
+    this.files = new FileStore(this.requests, new KeptDrafts(conversation), t);
   }
 
   opened(): void {
@@ -29,8 +32,8 @@ export class FilesSession {
 const sessions = new WeakMap<object, FilesSession>();
 
 /** One for each page of a conversation. @param page what lives as long as the page. */
-export function filesSession(page: object, conversation: string): FilesSession {
-  const session = sessions.get(page) ?? new FilesSession(conversation);
+export function filesSession(page: object, conversation: string, t: Translate): FilesSession {
+  const session = sessions.get(page) ?? new FilesSession(conversation, t);
   sessions.set(page, session);
   return session;
 }

@@ -1,5 +1,6 @@
 'use client';
 import { cn, EmptyState } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { useSlice, useView } from '../conversation/conversation-context.ts';
 import { LiveNotice } from '../live/live-notice.tsx';
@@ -10,6 +11,7 @@ import { useFiles } from './use-files.ts';
 
 /** The workspace of the sandbox: its tree, and the file that is open. Where there is no room for both, one after the other. */
 export function FilesPanel() {
+  const t = useTranslations();
   const hadWorkspace = useView((view) => view.hadWorkspace);
   const files = useFiles();
   const { session, channel, openPath } = files;
@@ -17,11 +19,10 @@ export function FilesPanel() {
   const tree = useSlice(session.tree.tree);
   const [active, setActive] = useState<string | null>(null);
   const known = tree.directories.has('');
-  if (!hadWorkspace && !known)
-    return <EmptyState title="No workspace yet">The files of the sandbox show here once it runs. You can edit them while the agent works.</EmptyState>;
+  if (!hadWorkspace && !known) return <EmptyState title={t('files.noWorkspaceYet')}>{t('files.theSandboxsFilesAppearHere')}</EmptyState>;
   return (
     <div className="@container flex h-full min-h-0 flex-col">
-      <LiveNotice channel={channel} what="The file tree" />
+      <LiveNotice channel={channel} what={t('files.theFileTree')} />
       <div className="flex min-h-0 flex-1">
         <div className={cn('min-h-0 min-w-0 flex-1 flex-col', file === null ? 'flex' : 'hidden @xl:flex @xl:w-56 @xl:flex-none @xl:border-r @xl:border-line')}>
           <FileTools session={session} connected={channel.state.phase === 'open'} active={active} openPath={openPath} />

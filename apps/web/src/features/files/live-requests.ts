@@ -1,4 +1,5 @@
 import { FilesLiveMessage, type FilesLiveRequest } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 type Request = FilesLiveRequest;
 type Without<T> = T extends { id: number } ? Omit<T, 'id'> : never;
@@ -16,8 +17,6 @@ export class RequestFailed extends Error {
   }
 }
 
-const LOST = 'The connection to the sandbox was cut.';
-
 /** Requests over the channel `files` and their answers; what comes unasked goes to `told`. */
 export class LiveRequests {
   private readonly waiting = new Map<number, { resolve: (message: Answered) => void; reject: (error: RequestFailed) => void }>();
@@ -25,9 +24,11 @@ export class LiveRequests {
   private send: (message: Request) => boolean = () => false;
 
   private readonly told: (message: FilesLiveMessage) => void;
+  private readonly t: Translate;
 
-  constructor(told: (message: FilesLiveMessage) => void) {
+  constructor(told: (message: FilesLiveMessage) => void, t: Translate) {
     this.told = told;
+    this.t = t;
   }
 
   /** From here on requests go this way. */
@@ -43,9 +44,9 @@ export class LiveRequests {
       this.waiting.set(id, { resolve, reject });
       if (this.send({ ...request, id } as Request)) return;
       this.waiting.delete(id);
-      reject(new RequestFailed('The sandbox is not connected.', 'lost'));
+      reject(new RequestFailed(this.t('files.sandboxNotConnected'), 'lost'));
     });
-    if (!(wanted as string[]).includes(answer.type)) throw new RequestFailed('The sandbox gave an answer that does not fit.', 'lost');
+    if (!(wanted as string[]).includes(answer.type)) throw new RequestFailed(this.t('files.unexpectedAnswer'), 'lost');
     return answer as Extract<Answered, { type: T }>;
   }
 
@@ -73,6 +74,6 @@ export class LiveRequests {
   lost(): void {
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
-    for (const { reject } of waiting) reject(new RequestFailed(LOST, 'lost'));
+    for (const { reject } of waiting) reject(new RequestFailed(this.t('files.theConnectionToTheSandbox'), 'lost'));
   }
 }

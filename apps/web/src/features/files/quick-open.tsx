@@ -1,5 +1,6 @@
 'use client';
 import { cn, Dialog, Input } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import type { FilesSession } from './files-session.ts';
 import { nameOfPath, parentPath } from './tree-rows.ts';
@@ -16,6 +17,7 @@ interface Found {
 
 /** Finds a file by letters of its path. */
 export function QuickOpen({ session, close, openPath }: { session: FilesSession; close: () => void; openPath: (path: string) => void }) {
+  const t = useTranslations();
   const [query, setQuery] = useState('');
   const [found, setFound] = useState<Found | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -31,7 +33,7 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
         setFailure(null);
         setAt(0);
       } catch (error) {
-        if (!stale) setFailure(error instanceof Error ? error.message : 'Files could not be searched.');
+        if (!stale) setFailure(error instanceof Error ? error.message : t('files.theFileSearchFailed'));
       }
     };
     const timer = setTimeout(() => void look(), SETTLE_MS);
@@ -39,7 +41,7 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
       stale = true;
       clearTimeout(timer);
     };
-  }, [session, query]);
+  }, [session, query, t]);
   const paths = found?.paths ?? [];
   const open = (path: string | undefined): void => {
     if (path === undefined) return;
@@ -54,7 +56,7 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
     event.preventDefault();
   };
   return (
-    <Dialog open onOpenChange={close} title="Find a file">
+    <Dialog open onOpenChange={close} title={t('files.findAFile')}>
       <div className="flex flex-col gap-2 p-3">
         <Input
           data-autofocus
@@ -62,8 +64,8 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
           aria-expanded={paths.length > 0}
           aria-controls={`${id}-list`}
           aria-activedescendant={paths.length > 0 ? `${id}-${at}` : undefined}
-          aria-label="Letters of its path"
-          placeholder="Letters of its path"
+          aria-label={t('files.lettersOfThePath')}
+          placeholder={t('files.lettersOfThePath')}
           value={query}
           onChange={(event) => setQuery(event.target.value)}
           onKeyDown={onKeyDown}
@@ -72,16 +74,14 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
           spellCheck={false}
         />
         <p role="status" className={failure === null ? 'sr-only' : 'text-sm text-bad'}>
-          {failure ?? (found === null ? '' : `${paths.length} found`)}
+          {failure ?? (found === null ? '' : t('files.found', { count: paths.length }))}
         </p>
-        <div role="listbox" id={`${id}-list`} aria-label="Files" tabIndex={-1} className="max-h-[50dvh] overflow-auto">
+        <div role="listbox" id={`${id}-list`} aria-label={t('files.files')} tabIndex={-1} className="max-h-[50dvh] overflow-auto">
           {paths.map((path, index) => (
             <Line key={path} id={`${id}-${index}`} path={path} chosen={index === at} open={() => open(path)} />
           ))}
         </div>
-        {found !== null && paths.length === 0 ? (
-          <p className="px-2 pb-2 text-sm text-ink-muted">No file has these letters in its path. What git ignores is not looked at.</p>
-        ) : null}
+        {found !== null && paths.length === 0 ? <p className="px-2 pb-2 text-sm text-ink-muted">{t('files.noFilePathMatchesFiles')}</p> : null}
       </div>
     </Dialog>
   );

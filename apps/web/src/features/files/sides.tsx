@@ -1,5 +1,6 @@
 'use client';
 import { Button, Notice } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import type { OpenFile } from './file-store.ts';
 import type { FilesSession } from './files-session.ts';
@@ -14,6 +15,7 @@ interface SidesProps {
 
 /** Where the person's text and the sandbox's are not the same, and what can be done; neither goes before it is chosen. */
 export function Sides({ session, file, compares, compare }: SidesProps) {
+  const t = useTranslations();
   const { draft, state } = file;
   const { files } = session;
   const choose = (which: Parameters<typeof files.choose>[0]): void => {
@@ -23,62 +25,58 @@ export function Sides({ session, file, compares, compare }: SidesProps) {
   const theirs = draft?.theirs ?? null;
   return (
     <div aria-live="polite" className="flex shrink-0 flex-col gap-px empty:hidden">
-      {file.masked ? (
-        <Band>A secret of this conversation is hidden in this text, so it cannot be edited here: what is hidden would be lost. Use the terminal.</Band>
-      ) : null}
+      {file.masked ? <Band>{t('files.aSecretIsMaskedIn')}</Band> : null}
       {theirs === null ? null : (
         <Band
           tone="warn"
           title={
             theirs.version === null
               ? state?.kind === 'gone'
-                ? 'This file was deleted in the sandbox'
-                : 'There is something else here in the sandbox now'
-              : 'This file changed in the sandbox while you were editing it'
+                ? t('files.thisFileWasDeletedIn')
+                : t('files.theSandboxNowHasSomething')
+              : t('files.thisFileChangedInThe')
           }
           action={
             <>
               {theirs.version === null || file.masked ? null : (
                 <Button size="small" aria-pressed={compares} onClick={() => compare(!compares)}>
-                  {compares ? 'Hide the differences' : 'Compare'}
+                  {compares ? t('files.hideDifferences') : t('files.compare')}
                 </Button>
               )}
               <Button size="small" onClick={() => choose('keep-mine')}>
-                {compares ? 'Save what is below' : 'Keep mine'}
+                {compares ? t('files.saveMergedVersion') : t('files.keepMine')}
               </Button>
               <Button size="small" onClick={() => choose('take-theirs')}>
-                {theirs.version === null ? 'Drop mine' : 'Take theirs'}
+                {theirs.version === null ? t('files.discardMine') : t('files.useTheirs')}
               </Button>
             </>
           }
         >
-          {theirs.version === null
-            ? 'Your text is kept here; Keep mine writes it as a new file.'
-            : 'Both are kept until you choose: yours here, theirs in the sandbox.'}
+          {theirs.version === null ? t('files.yourVersionIsKeptHere') : t('files.bothVersionsAreKeptUntil')}
         </Band>
       )}
       {theirs === null && draft?.replaced != null ? (
         <Band
-          title="Changed in the sandbox after you saved"
+          title={t('files.changedInTheSandboxAfter')}
           action={
             <>
               <Button size="small" aria-pressed={compares} onClick={() => compare(!compares)}>
-                {compares ? 'Hide the differences' : 'Compare with yours'}
+                {compares ? t('files.hideDifferences') : t('files.compareWithYours')}
               </Button>
               {draft.draft === null ? (
                 <Button size="small" onClick={() => choose('bring-back')}>
-                  Bring mine back
+                  {t('files.restoreMine')}
                 </Button>
               ) : null}
               <Button size="small" onClick={() => choose('let-it-be')}>
-                Let it be
+                {t('files.keepTheirs')}
               </Button>
             </>
           }
         />
       ) : null}
       {file.problem === null || state === null ? null : <Band tone="bad">{file.problem}</Band>}
-      {file.kept ? null : <Band tone="warn">This browser does not keep what is not saved: its storage is full. Save before you leave the page.</Band>}
+      {file.kept ? null : <Band tone="warn">{t('files.browserStorageIsFullSo')}</Band>}
     </div>
   );
 }

@@ -1,12 +1,13 @@
+import type { Translate } from '../../messages/translate.ts';
 import { childPath, entryAt, nameOfPath, parentPath, rowAt, rowCount, rowOf, type Tree, type TreeRow } from './tree-rows.ts';
 
 /** Where a key leads, or the row that it presses. */
 type TreeStep = { readonly to: number } | { readonly press: TreeRow };
 
 /** What a key does in the tree, as the ARIA practices have it. `null`: nothing. @param page rows that are seen at once. */
-export function stepOf(tree: Tree, active: string | null, key: string, page: number): TreeStep | null {
+export function stepOf(t: Translate, tree: Tree, active: string | null, key: string, page: number): TreeStep | null {
   const at = active === null ? -1 : rowOf(tree, active);
-  const row = rowAt(tree, at);
+  const row = rowAt(t, tree, at);
   switch (key) {
     case 'ArrowDown':
       return { to: at + 1 };

@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import type { TreeEntry } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { t } from '../../messages/testing.ts';
 import { rowThatBegins, stepOf } from './tree-keys.ts';
 import { childPath, PAGE, rowAt, rowCount, rowOf, type Tree, type TreeDirectory } from './tree-rows.ts';
 
@@ -37,10 +38,10 @@ describe('the rows of a tree', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const tree = treeOf(shape);
-        const rows = Array.from({ length: rowCount(tree) }, (_, index) => rowAt(tree, index));
+        const rows = Array.from({ length: rowCount(tree) }, (_, index) => rowAt(t, tree, index));
         expect(rows.map((row) => row?.path)).toEqual(pathsOf(shape));
         for (const [index, row] of rows.entries()) expect(rowOf(tree, row?.path ?? '')).toBe(index);
-        expect(rowAt(tree, rows.length)).toBeUndefined();
+        expect(rowAt(t, tree, rows.length)).toBeUndefined();
       }),
     );
   });
@@ -48,28 +49,28 @@ describe('the rows of a tree', () => {
   it('are there for a directory of 100,000 of which only the last page was read', () => {
     const pages = new Map([[499, Array.from({ length: PAGE }, (_, index) => entry(`f${index}`, 'file'))]]);
     const tree: Tree = { directories: new Map([['', { generation: 3, total: 100_000, pages }]]), expanded: new Set(['']), problems: new Map() };
-    expect([rowCount(tree), rowAt(tree, 5)?.entry, rowAt(tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([100_000, null, 'f199', 99_807]);
-    expect(stepOf(tree, rowAt(tree, 5)?.path ?? null, 'ArrowDown', 10)).toEqual({ to: 6 });
+    expect([rowCount(tree), rowAt(t, tree, 5)?.entry, rowAt(t, tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([100_000, null, 'f199', 99_807]);
+    expect(stepOf(t, tree, rowAt(t, tree, 5)?.path ?? null, 'ArrowDown', 10)).toEqual({ to: 6 });
   });
 
   it('say what is being read, empty, or could not be read', () => {
     const known = treeOf({ away: {}, empty: {}, reading: {} });
     const directories = new Map([...known.directories].filter(([path]) => path === '' || path === 'empty'));
     const tree: Tree = { ...known, directories, problems: new Map([['away', 'It is gone.']]) };
-    expect([1, 3, 5].map((index) => rowAt(tree, index)?.note)).toEqual(['It is gone.', 'Empty', 'Reading…']);
+    expect([1, 3, 5].map((index) => rowAt(t, tree, index)?.note)).toEqual(['It is gone.', 'Empty', 'Reading…']);
   });
 });
 
 describe('keys in a tree', () => {
   const tree = treeOf({ lib: { 'a.ts': null, 'b.ts': null }, test: {}, 'README.md': null, 'read.me': null });
   it('move, open and close as in any tree', () => {
-    expect(stepOf(tree, 'lib', 'ArrowDown', 10)).toEqual({ to: 1 });
-    expect(stepOf(tree, 'lib/b.ts', 'ArrowLeft', 10)).toEqual({ to: 0 });
-    expect(stepOf(tree, 'lib', 'ArrowLeft', 10)).toMatchObject({ press: { path: 'lib' } });
-    expect(stepOf(tree, 'lib', 'ArrowRight', 10)).toEqual({ to: 1 });
-    expect(stepOf({ ...tree, expanded: new Set(['']) }, 'lib', 'ArrowRight', 10)).toMatchObject({ press: { path: 'lib', expanded: false } });
-    expect(stepOf(tree, 'lib/a.ts', 'Enter', 10)).toMatchObject({ press: { path: 'lib/a.ts' } });
-    expect([stepOf(tree, 'lib', 'End', 10), stepOf(tree, null, 'ArrowDown', 10), stepOf(tree, 'lib', 'F5', 10)]).toEqual([{ to: 6 }, { to: 0 }, null]);
+    expect(stepOf(t, tree, 'lib', 'ArrowDown', 10)).toEqual({ to: 1 });
+    expect(stepOf(t, tree, 'lib/b.ts', 'ArrowLeft', 10)).toEqual({ to: 0 });
+    expect(stepOf(t, tree, 'lib', 'ArrowLeft', 10)).toMatchObject({ press: { path: 'lib' } });
+    expect(stepOf(t, tree, 'lib', 'ArrowRight', 10)).toEqual({ to: 1 });
+    expect(stepOf(t, { ...tree, expanded: new Set(['']) }, 'lib', 'ArrowRight', 10)).toMatchObject({ press: { path: 'lib', expanded: false } });
+    expect(stepOf(t, tree, 'lib/a.ts', 'Enter', 10)).toMatchObject({ press: { path: 'lib/a.ts' } });
+    expect([stepOf(t, tree, 'lib', 'End', 10), stepOf(t, tree, null, 'ArrowDown', 10), stepOf(t, tree, 'lib', 'F5', 10)]).toEqual([{ to: 6 }, { to: 0 }, null]);
   });
   it('find by the letters of a name, around the end', () => {
     expect(rowThatBegins(tree, 'lib', 'r')).toBe('README.md');

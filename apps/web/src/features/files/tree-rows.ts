@@ -1,4 +1,5 @@
 import type { TreeEntry } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 /** Entries of one page, as they are asked for. */
 export const PAGE = 200;
@@ -56,8 +57,8 @@ export function rowCount(tree: Tree): number {
 }
 
 /** Row `index` of the whole tree, from 0. */
-export function rowAt(tree: Tree, index: number): TreeRow | undefined {
-  return index < 0 || index >= rowCount(tree) ? undefined : find(tree, '', 1, index);
+export function rowAt(t: Translate, tree: Tree, index: number): TreeRow | undefined {
+  return index < 0 || index >= rowCount(tree) ? undefined : find(t, tree, '', 1, index);
 }
 
 /** Where the row of a path is; -1 when it is not in an open directory, or its page has not been read. */
@@ -117,11 +118,11 @@ function rowsBelow(tree: Tree, directory: string): number {
   return openChildren(tree, directory).reduce((sum, child) => sum + rowsBelow(tree, child.path), known.total);
 }
 
-function find(tree: Tree, directory: string, level: number, index: number): TreeRow {
+function find(t: Translate, tree: Tree, directory: string, level: number, index: number): TreeRow {
   const known = tree.directories.get(directory);
   const problem = tree.problems.get(directory);
   if (known === undefined || known.total === 0) {
-    const note = problem ?? (known === undefined ? 'Reading…' : 'Empty');
+    const note = problem ?? (known === undefined ? t('files.reading') : t('files.empty'));
     return { path: childPath(directory, `${UNKNOWN}0`), level, parent: directory, index: 0, count: 1, entry: null, expanded: null, note };
   }
   let row = 0;
@@ -130,7 +131,7 @@ function find(tree: Tree, directory: string, level: number, index: number): Tree
     const own = row + child.place - place;
     if (index <= own) break;
     const below = rowsBelow(tree, child.path);
-    if (index <= own + below) return find(tree, child.path, level + 1, index - own - 1);
+    if (index <= own + below) return find(t, tree, child.path, level + 1, index - own - 1);
     row = own + 1 + below;
     place = child.place + 1;
   }

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import type { FilesLiveRequest, TreeEntry } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 import { rootsOf } from './roots.ts';
 import { rowAt, rowCount } from './tree-rows.ts';
@@ -10,7 +11,7 @@ const directory = (name: string): TreeEntry => ({ name, kind: 'directory', link:
 /** A tree whose sandbox has these directories. */
 function treeOver(workspace: Readonly<Record<string, readonly string[]>>) {
   Object.assign(globalThis, { window: { localStorage: undefined, sessionStorage: undefined } });
-  const session = new FilesSession('c');
+  const session = new FilesSession('c', t);
   session.requests.over((request: FilesLiveRequest) => {
     if (request.type !== 'list') return true;
     const entries = workspace[request.path]?.map(directory);
@@ -27,7 +28,7 @@ function treeOver(workspace: Readonly<Record<string, readonly string[]>>) {
   session.opened();
   const rows = (): string[] => {
     const tree = session.tree.tree.get();
-    return Array.from({ length: rowCount(tree) }, (_, index) => rowAt(tree, index)?.path ?? '');
+    return Array.from({ length: rowCount(tree) }, (_, index) => rowAt(t, tree, index)?.path ?? '');
   };
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));

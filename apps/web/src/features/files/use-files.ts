@@ -1,4 +1,5 @@
 'use client';
+import { useTranslations } from 'next-intl';
 import { useEffect } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { useRepositories } from '../changes/use-changes.ts';
@@ -19,8 +20,9 @@ export interface Files {
 
 /** The files of this conversation's sandbox, as long as the panel is there. */
 export function useFiles(): Files {
+  const t = useTranslations();
   const { store, conversation } = useConversation();
-  const session = filesSession(store, conversation.id);
+  const session = filesSession(store, conversation.id, t);
   const [address, setAddress] = useAddressValue('file');
   const channel = useLiveChannel('files', {
     onOpen: () => session.opened(),

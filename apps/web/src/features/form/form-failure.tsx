@@ -1,15 +1,17 @@
 import { Notice } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { type Failure, failureOf } from '../../api/failure.ts';
 
 /** What the server refused, in words, next to the button that was pressed. Nothing when nothing was refused. */
 export function FormFailure({ failure }: { failure: Failure | null }) {
+  const t = useTranslations();
   if (failure === null) return null;
   return (
     <Notice tone="bad" title={failure.title}>
       <p>{[failure.detail, failure.nextStep, ...failure.fields.map((field) => `${field.path}: ${field.message}`)].filter(Boolean).join(' ')}</p>
       {failure.requestId ? (
         <p className="text-xs text-ink-muted">
-          Request id <code className="font-mono select-all">{failure.requestId}</code>
+          {t.rich('form.requestId', { requestId: failure.requestId, code: (chunks) => <code className="font-mono select-all">{chunks}</code> })}
         </p>
       ) : null}
     </Notice>

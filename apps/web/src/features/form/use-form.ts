@@ -1,5 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { type RefObject, type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { newId } from '../../api/client.ts';
@@ -34,6 +35,7 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
   /** Names of the fields that show their own errors, other than those of `initial`. */
   readonly fields?: readonly string[];
 }): Form<Values> {
+  const t = useTranslations();
   const [values, setValues] = useState(options.initial);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const [refusals, setRefusals] = useState(0);
@@ -46,7 +48,7 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
   const shown = new Set([...Object.keys(options.initial), ...(options.fields ?? [])]);
 
   const refuse = (found: ReadonlyArray<readonly [string, string]>) => {
-    setErrors(Object.fromEntries([...found].reverse().map(([path, message]) => [path, sentenceOf(message)])));
+    setErrors(Object.fromEntries([...found].reverse().map(([path, message]) => [path, sentenceOf(t, message)])));
     setRefusals((count) => count + 1);
   };
   const send = useMutation({

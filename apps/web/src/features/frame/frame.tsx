@@ -3,6 +3,7 @@ import type { Me } from '@slipway/contracts';
 import { Button, EmptyState } from '@slipway/ui';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useStored } from '../../browser/stored.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
@@ -25,6 +26,7 @@ export function Frame({ children }: { children: ReactNode }) {
 }
 
 function OrgOfAddress({ me, name, children }: { me: Me; name: string; children: ReactNode }) {
+  const t = useTranslations();
   /** Whose address this was a moment ago: one that is just getting another stays on the screen until the new address is there. */
   const [shown, setShown] = useState({ name: '', id: '' });
   const org =
@@ -48,14 +50,14 @@ function OrgOfAddress({ me, name, children }: { me: Me; name: string; children: 
     <main className="grid h-dvh place-items-center">
       <EmptyState
         page
-        title="There is no such organization"
+        title={t('frame.organizationNotFound')}
         action={
           <Button asChild>
-            <Link href="/">Go to your own</Link>
+            <Link href="/">{t('frame.goToYourOrganization')}</Link>
           </Button>
         }
       >
-        Check the address; you may not be a member of it.
+        {t('frame.checkTheAddressYouMay')}
       </EmptyState>
     </main>
   );

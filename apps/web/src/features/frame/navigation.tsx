@@ -3,6 +3,7 @@ import { cn, IconButton, Tooltip } from '@slipway/ui';
 import { House, MessagesSquare, PanelLeftClose, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useStored } from '../../browser/stored.ts';
 import { adminTabs, isAdmin } from '../admin/tabs.ts';
 import { useSession } from '../session/me.ts';
@@ -10,31 +11,40 @@ import { OrgSwitcher } from './org-switcher.tsx';
 import { PersonMenu } from './person-menu.tsx';
 
 function usePlaces() {
+  const t = useTranslations();
   const { org } = useSession();
   const path = usePathname();
   const home = `/${org.slug}`;
   return [
     org.permissions.includes('conversation:create')
-      ? { href: home, label: 'New task', icon: SquarePen, current: path === home }
+      ? { href: home, label: t('common.newTask'), icon: SquarePen, current: path === home }
       : { href: home, label: 'Home', icon: House, current: path === home },
-    { href: `${home}/conversations`, label: 'Conversations', icon: MessagesSquare, current: path.startsWith(`${home}/conversations`) },
+    { href: `${home}/conversations`, label: t('common.conversations'), icon: MessagesSquare, current: path.startsWith(`${home}/conversations`) },
     ...(adminTabs(org).length === 0
       ? []
-      : [{ href: `${home}/admin`, label: isAdmin(org) ? 'Admin' : 'Organization', icon: Settings2, current: path.startsWith(`${home}/admin`) }]),
+      : [
+          {
+            href: `${home}/admin`,
+            label: isAdmin(org) ? t('frame.admin') : t('common.organization'),
+            icon: Settings2,
+            current: path.startsWith(`${home}/admin`),
+          },
+        ]),
   ];
 }
 
 /** Left, from 768 px. Folds to icons; the choice is kept in this browser. */
 export function Rail() {
+  const t = useTranslations();
   const places = usePlaces();
   const [folded, setFolded] = useStored('slipway.rail-folded', 'no');
   const narrow = folded === 'yes';
   return (
-    <nav aria-label="Main" className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
+    <nav aria-label={t('frame.main')} className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
       <div className={cn('flex h-12 items-center gap-1 px-1.5', narrow && 'justify-center px-0')}>
         <OrgSwitcher narrow={narrow} />
         {narrow ? null : (
-          <IconButton label="Fold the navigation" size="icon-small" side="right" onClick={() => setFolded('yes')}>
+          <IconButton label={t('frame.collapseNavigation')} size="icon-small" side="right" onClick={() => setFolded('yes')}>
             <PanelLeftClose aria-hidden />
           </IconButton>
         )}
@@ -68,7 +78,7 @@ export function Rail() {
       </div>
       <div className="flex flex-col gap-1 border-t border-line p-2">
         {narrow ? (
-          <IconButton label="Unfold the navigation" side="right" className="self-center" onClick={() => setFolded('no')}>
+          <IconButton label={t('frame.expandNavigation')} side="right" className="self-center" onClick={() => setFolded('no')}>
             <PanelLeftOpen aria-hidden />
           </IconButton>
         ) : null}
@@ -80,9 +90,10 @@ export function Rail() {
 
 /** On top, below 768 px. */
 export function CompactHeader() {
+  const t = useTranslations();
   const places = usePlaces();
   return (
-    <nav aria-label="Main" className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-1.5 md:hidden">
+    <nav aria-label={t('frame.main')} className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-1.5 md:hidden">
       <OrgSwitcher />
       <div className="flex shrink-0">
         {places.map(({ href, label, icon: Icon, current }) => (

@@ -3,11 +3,14 @@ import type { Org } from '@slipway/contracts';
 import { Button, cn, Menu, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
 import { Check, ChevronsUpDown, Plus } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
+import type { Translate } from '../../messages/translate.ts';
 import { useSession } from '../session/me.ts';
 import { Logo } from './logo.tsx';
 
 /** Which organization this tab is in, and the way into another: a link, so that it also opens in a tab of its own. */
 export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
+  const t = useTranslations();
   const { me, org } = useSession();
   return (
     <Menu
@@ -16,7 +19,7 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
         <Button
           tone="quiet"
           title={org.name}
-          aria-label={`${org.name}: switch organization`}
+          aria-label={t('frame.switchOrganization', { name: org.name })}
           className={cn('min-w-0 justify-start gap-2 px-1.5 text-ink', narrow ? 'size-11 justify-center p-0 md:size-8' : 'h-9 flex-1 touch:h-11')}
         >
           <Logo className="size-6! shrink-0" />
@@ -25,13 +28,13 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
         </Button>
       }
     >
-      <MenuLabel>Organizations</MenuLabel>
+      <MenuLabel>{t('frame.organizations')}</MenuLabel>
       {me.orgs.map((each) => (
         <MenuItem key={each.id} asChild>
           <Link href={`/${each.slug}`} aria-current={each.id === org.id ? 'true' : undefined} className="max-w-72 py-1">
             <span className="min-w-0 flex-1">
               <span className="block truncate">{each.name}</span>
-              <span className={cn('block truncate text-xs', each.deletesAt === null ? 'text-ink-muted' : 'text-bad')}>{noteOf(each)}</span>
+              <span className={cn('block truncate text-xs', each.deletesAt === null ? 'text-ink-muted' : 'text-bad')}>{noteOf(t, each)}</span>
             </span>
             {each.id === org.id ? <Check aria-hidden /> : null}
           </Link>
@@ -40,14 +43,14 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
       <MenuSeparator />
       <MenuItem asChild>
         <Link href="/orgs/new">
-          <Plus aria-hidden /> Create organization
+          <Plus aria-hidden /> {t('frame.createOrganization')}
         </Link>
       </MenuItem>
     </Menu>
   );
 }
 
-function noteOf(org: Org): string {
-  if (org.deletesAt !== null) return 'Being deleted';
-  return org.kind === 'personal' ? 'Personal' : org.role.charAt(0).toUpperCase() + org.role.slice(1);
+function noteOf(t: Translate, org: Org): string {
+  if (org.deletesAt !== null) return t('frame.beingDeleted');
+  return org.kind === 'personal' ? t('frame.personal') : org.role.charAt(0).toUpperCase() + org.role.slice(1);
 }

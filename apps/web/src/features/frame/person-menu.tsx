@@ -2,6 +2,7 @@
 import { Button, cn, Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
 import { Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
@@ -9,13 +10,14 @@ import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
 import { useThemeChoice } from '../settings/use-theme-choice.ts';
 
 const THEMES = [
-  { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
-  { value: 'dark', label: 'Dark', icon: <Moon aria-hidden /> },
-  { value: 'system', label: 'System', icon: <Monitor aria-hidden /> },
-];
+  { value: 'light', label: 'frame.light', icon: <Sun aria-hidden /> },
+  { value: 'dark', label: 'frame.dark', icon: <Moon aria-hidden /> },
+  { value: 'system', label: 'frame.system', icon: <Monitor aria-hidden /> },
+] as const;
 
 /** The person: settings, theme and sign-out. */
 export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
+  const t = useTranslations();
   const { me, showKeys } = useSession();
   const [theme, setTheme] = useThemeChoice();
   return (
@@ -27,7 +29,7 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
             {initials(me.name)}
           </span>
           <span className={narrow ? 'sr-only' : 'truncate'}>{me.name}</span>
-          <span className="sr-only">: theme and sign out</span>
+          <span className="sr-only">{t('frame.themeAndSignOut')}</span>
         </Button>
       }
     >
@@ -38,17 +40,17 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
       <MenuSeparator />
       <MenuItem asChild>
         <Link href="/settings">
-          <Settings aria-hidden /> Settings
+          <Settings aria-hidden /> {t('common.settings')}
         </Link>
       </MenuItem>
       <MenuItem onSelect={showKeys}>
-        <Keyboard aria-hidden /> Keyboard shortcuts
+        <Keyboard aria-hidden /> {t('frame.keyboardShortcuts')}
       </MenuItem>
       <MenuSeparator />
-      <MenuChoices label="Theme" value={theme} onChange={setTheme} choices={THEMES} />
+      <MenuChoices label={t('frame.theme')} value={theme} onChange={setTheme} choices={THEMES.map((theme) => ({ ...theme, label: t(theme.label) }))} />
       <MenuSeparator />
-      <MenuItem onSelect={() => void signOut().catch(() => toast.error(STILL_SIGNED_IN))}>
-        <LogOut aria-hidden /> Sign out
+      <MenuItem onSelect={() => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN)))}>
+        <LogOut aria-hidden /> {t('common.signOut')}
       </MenuItem>
     </Menu>
   );

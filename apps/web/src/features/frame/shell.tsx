@@ -1,5 +1,6 @@
 'use client';
 import type { Me, Org } from '@slipway/contracts';
+import { useTranslations } from 'next-intl';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { SessionContext } from '../session/me.ts';
 import { AdoptTheme } from '../settings/adopt-theme.tsx';
@@ -11,6 +12,7 @@ import { useGoKeys } from './use-go-keys.ts';
 
 /** The rail and a page beside it. Pages under it may take the session for granted. */
 export function Shell({ me, org, children }: { me: Me; org: Org; children: ReactNode }) {
+  const t = useTranslations();
   const [keysShown, setKeysShown] = useState(false);
   const showKeys = useCallback(() => setKeysShown(true), []);
   useGoKeys(`/${org.slug}`, showKeys);
@@ -22,7 +24,7 @@ export function Shell({ me, org, children }: { me: Me; org: Org; children: React
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
       >
-        Skip to content
+        {t('frame.skipToContent')}
       </a>
       <div className="flex h-dvh flex-col md:flex-row">
         <CompactHeader />

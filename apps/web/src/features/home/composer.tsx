@@ -3,6 +3,7 @@ import { CreateConversation } from '@slipway/contracts';
 import { Button, Card, Field, Kbd, Select } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -31,6 +32,7 @@ function requestOf(draft: Draft): unknown {
 }
 
 export function Composer() {
+  const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();
   const queries = useQueryClient();
@@ -55,7 +57,7 @@ export function Composer() {
       void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
       router.push(`/${org.slug}/conversations/${conversation.id}`);
     },
-    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(field.message)]))),
+    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(t, field.message)]))),
   });
 
   const submit = (event?: SyntheticEvent) => {
@@ -64,14 +66,16 @@ export function Composer() {
     const parsed = CreateConversation.safeParse(requestOf(draft));
     // Of two faults of one field the first says more: that it is no address at all.
     setErrors(
-      parsed.success ? {} : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(wordsOfIssue(issue))])),
+      parsed.success
+        ? {}
+        : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(t, wordsOfIssue(issue))])),
     );
     if (parsed.success) return create.mutate(parsed.data);
     // Once the fields are marked, the first of them is where to type.
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   };
 
-  const options = (models.data?.data ?? []).map((model) => ({ value: model.id, label: model.demo ? 'demo · scripted, not an AI' : model.label }));
+  const options = (models.data?.data ?? []).map((model) => ({ value: model.id, label: model.demo ? t('home.demoScriptedNotAnAi') : model.label }));
   const chosen = options.some((option) => option.value === draft.model)
     ? draft.model
     : (models.data?.data.find((model) => model.default)?.id ?? options[0]?.value ?? '');
@@ -83,19 +87,19 @@ export function Composer() {
       noValidate
       onSubmit={submit}
       onKeyDown={(event) => isSendKey(event) && submit(event)}
-      aria-label="New task"
+      aria-label={t('common.newTask')}
       className="flex flex-col gap-3"
     >
       <Card className="flex flex-col shadow-float focus-within:border-line-strong">
         <label className="flex flex-col">
-          <span className="sr-only">Task</span>
+          <span className="sr-only">{t('home.task')}</span>
           <textarea
             // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
             autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
             dir="auto"
             value={draft.prompt}
             onChange={(event) => change({ prompt: event.target.value })}
-            placeholder="What should the agent do?"
+            placeholder={t('home.whatShouldTheAgentDo')}
             rows={4}
             aria-invalid={errors['prompt'] ? true : undefined}
             aria-describedby={errors['prompt'] ? 'prompt-error' : undefined}
@@ -110,8 +114,8 @@ export function Composer() {
         <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
           <RepositoryFields draft={draft} change={change} errors={errors} />
           <Field
-            label="Model"
-            error={errors['model'] ?? (models.isError ? 'The models could not be read; the default is used.' : null)}
+            label={t('common.model')}
+            error={errors['model'] ?? (models.isError ? t('home.theModelsCouldNotBe') : null)}
             className="sm:col-span-2 lg:col-span-1"
           >
             {(control) => <Select {...control} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
@@ -120,11 +124,11 @@ export function Composer() {
         <HowFar draft={draft} change={change} errors={errors} />
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
           <div className="min-w-0">
-            <p className="text-xs text-ink-muted">The agent works in a sandbox of its own. Your draft is kept in this browser.</p>
+            <p className="text-xs text-ink-muted">{t('home.theAgentWorksInAn')}</p>
             <PromptsKept />
           </div>
           <Button type="submit" tone="primary" busy={create.isPending}>
-            Start <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
+            {t('common.start')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
       </Card>

@@ -3,6 +3,7 @@ import type { ConversationSummary } from '@slipway/contracts';
 import { AfterDelay, Card, Skeleton } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { ConversationCard } from '../conversations/conversation-row.tsx';
 import { isActive } from '../conversations/status-label.ts';
@@ -16,6 +17,7 @@ const REFRESH_MS = 15_000;
 const SHOWN = 20;
 
 export function Home() {
+  const t = useTranslations();
   const { org } = useSession();
   const recent = useQuery({
     queryKey: ['conversations', org.id, 'recent'],
@@ -29,15 +31,9 @@ export function Home() {
       <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-8 md:py-14">
         <section className="flex flex-col gap-4" aria-labelledby="new-task">
           <h1 id="new-task" className="text-xl font-semibold">
-            {mayCreate ? 'New task' : `What agents do in ${org.name}`}
+            {mayCreate ? t('common.newTask') : t('home.agentsIn', { name: org.name })}
           </h1>
-          {mayCreate ? (
-            <Composer />
-          ) : (
-            <p className="text-sm text-ink-muted">
-              You are a viewer here: you can open every conversation below. To give agents tasks, ask an admin of {org.name} for the role of a member.
-            </p>
-          )}
+          {mayCreate ? <Composer /> : <p className="text-sm text-ink-muted">{t('home.youHaveViewAccessAnd', { name: org.name })}</p>}
         </section>
         {mayCreate ? <SuggestedTasks /> : null}
         {recent.isError && all.length === 0 ? <Failed error={recent.error} retry={() => recent.refetch()} /> : null}
@@ -46,8 +42,8 @@ export function Home() {
             <Skeleton className="h-40 w-full" />
           </AfterDelay>
         ) : null}
-        <Group title="Running now" orgSlug={org.slug} conversations={all.filter((conversation) => isActive(conversation.status))} />
-        <Group title="Recent" orgSlug={org.slug} conversations={all.filter((conversation) => !isActive(conversation.status)).slice(0, 8)} more />
+        <Group title={t('home.runningNow')} orgSlug={org.slug} conversations={all.filter((conversation) => isActive(conversation.status))} />
+        <Group title={t('home.recent')} orgSlug={org.slug} conversations={all.filter((conversation) => !isActive(conversation.status)).slice(0, 8)} more />
       </div>
     </div>
   );
@@ -64,6 +60,7 @@ function Group({
   conversations: readonly ConversationSummary[];
   more?: boolean;
 }) {
+  const t = useTranslations();
   if (conversations.length === 0) return null;
   return (
     <section aria-label={title} className="flex flex-col gap-2">
@@ -71,7 +68,7 @@ function Group({
         <h2 className="text-sm font-semibold text-ink-muted">{title}</h2>
         {more ? (
           <Link href={`/${orgSlug}/conversations`} className="-my-3 py-3 text-sm text-accent hover:underline">
-            All conversations
+            {t('home.allConversations')}
           </Link>
         ) : null}
       </div>

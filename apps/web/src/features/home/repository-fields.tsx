@@ -3,8 +3,11 @@ import type { Repository } from '@slipway/contracts';
 import { Combobox, Field } from '@slipway/ui';
 import { Lock } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { type ReactNode, useState } from 'react';
 import { failureOf } from '../../api/failure.ts';
+import { LOCALE } from '../../browser/format.ts';
+import type { Translate } from '../../messages/translate.ts';
 import type { Draft } from './draft.ts';
 import { searchOf } from './repository-query.ts';
 import { useBranches } from './use-branches.ts';
@@ -20,6 +23,7 @@ export function RepositoryFields({
   change: (part: Partial<Draft>) => void;
   errors: Readonly<Record<string, string>>;
 }) {
+  const t = useTranslations();
   const [opened, setOpened] = useState(false);
   const found = useRepositories(draft.repository, opened);
   const [branchOpened, setBranchOpened] = useState(false);
@@ -27,17 +31,17 @@ export function RepositoryFields({
   const chosen = (reference: string): Repository | undefined => found.repositories.find((repository) => repository.reference === reference);
   return (
     <>
-      <Field label="Repository" error={errors['repository'] ?? null} hint={linkHint(found)}>
+      <Field label={t('common.repository')} error={errors['repository'] ?? null} hint={linkHint(t, found)}>
         {(control) => (
           <Combobox
             {...control}
             inputMode="url"
-            placeholder="owner/name, or an address"
-            listLabel="Repositories"
+            placeholder={t('home.ownerNameOrUrl')}
+            listLabel={t('home.repositories')}
             value={draft.repository}
             // Nothing is offered for an address.
-            options={searchOf(draft.repository) === null ? [] : found.repositories.map((repository) => optionOf(repository, found))}
-            note={noteOf(draft.repository, found)}
+            options={searchOf(draft.repository) === null ? [] : found.repositories.map((repository) => optionOf(t, repository, found))}
+            note={noteOf(t, draft.repository, found)}
             busy={found.pending}
             more={found.more}
             onOpenChange={(open) => open && setOpened(true)}
@@ -48,12 +52,12 @@ export function RepositoryFields({
           />
         )}
       </Field>
-      <Field label="Branch" error={errors['branch'] ?? null}>
+      <Field label={t('home.branch')} error={errors['branch'] ?? null}>
         {(control) => (
           <Combobox
             {...control}
-            placeholder="default branch"
-            listLabel="Branches"
+            placeholder={t('home.defaultBranch')}
+            listLabel={t('home.branches')}
             value={draft.branch}
             options={branches.branches.map(({ name }) => ({ key: name, text: name, label: <span className="truncate">{name}</span> }))}
             note={branches.error === null || draft.connection === '' ? null : `${failureOf(branches.error).title}.`}
@@ -69,7 +73,7 @@ export function RepositoryFields({
   );
 }
 
-function optionOf({ reference, connectionId, fullName, private: isPrivate, access }: Repository, { connections }: FoundRepositories) {
+function optionOf(t: Translate, { reference, connectionId, fullName, private: isPrivate, access }: Repository, { connections }: FoundRepositories) {
   const connection = connections.find((each) => each.connectionId === connectionId);
   return {
     key: `${connectionId} ${reference}`,
@@ -77,36 +81,42 @@ function optionOf({ reference, connectionId, fullName, private: isPrivate, acces
     label: (
       <>
         <span className="min-w-0 flex-1 truncate">{fullName}</span>
-        {isPrivate ? <Lock aria-label="private" className="size-3.5 shrink-0 text-ink-muted" /> : null}
-        <span className="shrink-0 text-xs text-ink-muted">{[connection?.name ?? '', access === 'read' ? 'read only' : ''].filter(Boolean).join(', ')}</span>
+        {isPrivate ? <Lock aria-label={t('home.private')} className="size-3.5 shrink-0 text-ink-muted" /> : null}
+        <span className="shrink-0 text-xs text-ink-muted">
+          {[connection?.name ?? '', access === 'read' ? t('home.readOnly') : ''].filter(Boolean).join(', ')}
+        </span>
       </>
     ),
   };
 }
 
 /** What is to be said below the suggestions; `null`: nothing, or nothing is suggested for what is typed. */
-function noteOf(typed: string, { repositories, connections, pending, error }: FoundRepositories): string | null {
+function noteOf(t: Translate, typed: string, { repositories, connections, pending, error }: FoundRepositories): string | null {
   if (searchOf(typed) === null) return null;
-  if (error !== null) return `${failureOf(error).title}. A whole address works too.`;
-  if (pending) return 'Looking at the providers…';
+  if (error !== null) return t('home.youCanAlsoEnterA', { title: failureOf(error).title });
+  if (pending) return t('home.loadingRepositories');
   const away = connections
     .filter(({ state, text }) => state !== 'listed' && state !== 'link-needed' && text !== null)
     .map(({ name, text }) => `${name}: ${text}`);
   if (repositories.length > 0) return away.length === 0 ? null : away.join(' ');
-  if (connections.some(({ state }) => state === 'listed')) return ['No repository has this in its name. A whole address works too.', ...away].join(' ');
+  if (connections.some(({ state }) => state === 'listed')) return [t('home.noRepositoryMatchesYouCan'), ...away].join(' ');
   return away.length === 0 ? null : away.join(' ');
 }
 
 /** Where the user could see repositories, had they linked their account; nothing to say elsewhere. */
-function linkHint({ connections }: FoundRepositories): ReactNode {
+function linkHint(t: Translate, { connections }: FoundRepositories): ReactNode {
   const names = [...new Set(connections.filter(({ state }) => state === 'link-needed').map(({ providerName }) => providerName))];
   if (names.length === 0) return null;
   return (
     <>
-      <Link href="/settings/linked-accounts" className="text-accent underline underline-offset-2">
-        Link your account
-      </Link>{' '}
-      at {names.join(' and ')} to choose from its repositories.
+      {t.rich('home.linkYourAccountAtTo', {
+        link: (chunks) => (
+          <Link href="/settings/linked-accounts" className="text-accent underline underline-offset-2">
+            {chunks}
+          </Link>
+        ),
+        names: new Intl.ListFormat(LOCALE).format(names),
+      })}
     </>
   );
 }

@@ -4,22 +4,25 @@ import { Button, Card } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleAlert, CircleDot, GitPullRequest, MessageSquareWarning, TriangleAlert } from 'lucide-react';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useRef } from 'react';
 import { api, newId } from '../../api/client.ts';
+import type { MessageKey } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 
-const KINDS: Readonly<Record<SuggestedTask['kind'], { readonly icon: typeof CircleAlert; readonly className: string; readonly label: string }>> = {
-  RED_DEFAULT_BRANCH: { icon: CircleAlert, className: 'text-bad', label: 'Default branch fails' },
-  MERGE_CONFLICTS: { icon: TriangleAlert, className: 'text-bad', label: 'Merge conflicts' },
-  FAILING_CHECKS: { icon: GitPullRequest, className: 'text-bad', label: 'Failed checks' },
-  UNRESOLVED_COMMENTS: { icon: MessageSquareWarning, className: 'text-warn', label: 'Unresolved comments' },
-  OPEN_ISSUE: { icon: CircleDot, className: 'text-ok', label: 'Assigned issue' },
+const KINDS: Readonly<Record<SuggestedTask['kind'], { readonly icon: typeof CircleAlert; readonly className: string; readonly label: MessageKey }>> = {
+  RED_DEFAULT_BRANCH: { icon: CircleAlert, className: 'text-bad', label: 'home.defaultBranchFails' },
+  MERGE_CONFLICTS: { icon: TriangleAlert, className: 'text-bad', label: 'home.mergeConflicts' },
+  FAILING_CHECKS: { icon: GitPullRequest, className: 'text-bad', label: 'home.failedChecks' },
+  UNRESOLVED_COMMENTS: { icon: MessageSquareWarning, className: 'text-warn', label: 'home.unresolvedComments' },
+  OPEN_ISSUE: { icon: CircleDot, className: 'text-ok', label: 'home.assignedIssue' },
 };
 const SHOWN = 8;
 
 /** What waits for the user at git hosts, each to be started with one press. Nothing while there is nothing, and when nothing could be asked. */
 export function SuggestedTasks() {
+  const t = useTranslations();
   const { org } = useSession();
   const tasks = useQuery({
     queryKey: ['suggested-tasks', org.id],
@@ -31,8 +34,8 @@ export function SuggestedTasks() {
   const missing = (tasks.data?.connections ?? []).filter(({ state }) => state === 'unavailable' || state === 'refused');
   if (all.length === 0 && missing.length === 0) return null;
   return (
-    <section aria-label="Suggested tasks" className="flex flex-col gap-2">
-      <h2 className="text-sm font-semibold text-ink-muted">Suggested</h2>
+    <section aria-label={t('home.suggestedTasks')} className="flex flex-col gap-2">
+      <h2 className="text-sm font-semibold text-ink-muted">{t('home.suggested')}</h2>
       {all.length === 0 ? null : (
         <Card className="divide-y divide-line overflow-hidden">
           {all.slice(0, SHOWN).map((task) => (
@@ -50,6 +53,7 @@ export function SuggestedTasks() {
 }
 
 function Task({ task }: { task: SuggestedTask }) {
+  const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();
   const queries = useQueryClient();
@@ -79,7 +83,7 @@ function Task({ task }: { task: SuggestedTask }) {
             {task.title}
           </span>
           <span className="flex min-w-0 gap-2 text-xs text-ink-muted">
-            <span className="shrink-0">{label}</span>
+            <span className="shrink-0">{t(label)}</span>
             {isPage ? (
               <a href={task.url ?? ''} target="_blank" rel="noreferrer" className="truncate hover:underline">
                 {place}
@@ -89,8 +93,14 @@ function Task({ task }: { task: SuggestedTask }) {
             )}
           </span>
         </span>
-        <Button size="small" className="shrink-0" aria-label={`Start: ${label}, ${place}`} busy={start.isPending} onClick={() => start.mutate()}>
-          Start
+        <Button
+          size="small"
+          className="shrink-0"
+          aria-label={t('home.start', { label: t(label), place })}
+          busy={start.isPending}
+          onClick={() => start.mutate()}
+        >
+          {t('common.start')}
         </Button>
       </div>
       <ErrorNotice error={start.error} />

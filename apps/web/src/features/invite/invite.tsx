@@ -4,7 +4,8 @@ import { Button, Notice } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useParams, useRouter } from 'next/navigation';
-import { useEffect } from 'react';
+import { useTranslations } from 'next-intl';
+import { type ReactNode, useEffect } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Ahead } from '../../browser/ago.tsx';
@@ -21,6 +22,7 @@ import { SwitchAccountButton } from '../session/switch-account-button.tsx';
 
 /** Where a link of an invitation leads: what it invites to, with which account, and the way to accept. */
 export function Invite() {
+  const t = useTranslations();
   const { token } = useParams<{ token: string }>();
   const preview = useQuery<InvitationPreview>({ queryKey: ['invitation', token], queryFn: ({ signal }) => api.readInvitation({ token, signal }), retry: 1 });
   if (preview.data !== undefined) return <Answer token={token} preview={preview.data} />;
@@ -30,8 +32,8 @@ export function Invite() {
   if (code.startsWith('account.')) return <SignedIn>{() => <ReadAgain read={preview.refetch} />}</SignedIn>;
   if (code === 'resource.not-found')
     return (
-      <AloneCard title="There is no such invitation">
-        <p>The link may be incomplete, or a newer one was sent to you since. Look for the last message, or ask whoever invited you to send it again.</p>
+      <AloneCard title={t('invite.invitationNotFound')}>
+        <p>{t('invite.theLinkMayBeIncomplete')}</p>
         <HomeLink />
       </AloneCard>
     );
@@ -48,22 +50,21 @@ function ReadAgain({ read }: { read: () => unknown }) {
 }
 
 function Answer({ token, preview }: { token: string; preview: InvitationPreview }) {
+  const t = useTranslations();
   const { orgName, invitedBy, role, state, expiresAt } = preview;
   if (state !== 'open') return <Over preview={preview} />;
   return (
-    <AloneCard title={`Join ${orgName}`}>
-      <p>
-        {invitedBy} invites you to <strong className="font-medium">{orgName}</strong>.
-      </p>
+    <AloneCard title={t('invite.join', { orgName })}>
+      <p>{t.rich('invite.invitesYouTo', { invitedBy, orgName, b: (chunks) => <strong className="font-medium">{chunks}</strong> })}</p>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
-        <dt className="text-ink-muted">Role</dt>
+        <dt className="text-ink-muted">{t('common.role')}</dt>
         <dd>
-          {ROLE_LABELS[role]}
-          <span className="block text-ink-muted">{ROLE_HINTS[role]}</span>
+          {t(ROLE_LABELS[role])}
+          <span className="block text-ink-muted">{t(ROLE_HINTS[role])}</span>
         </dd>
-        <dt className="text-ink-muted">For</dt>
+        <dt className="text-ink-muted">{t('invite.sentTo')}</dt>
         <dd className="break-all">{preview.maskedEmail}</dd>
-        <dt className="text-ink-muted">Expires</dt>
+        <dt className="text-ink-muted">{t('common.expires')}</dt>
         <dd>
           <Ahead at={expiresAt} />
         </dd>
@@ -75,17 +76,19 @@ function Answer({ token, preview }: { token: string; preview: InvitationPreview 
 
 /** Signing in comes back here; who has no account yet makes one there. */
 function SignInFirst({ preview }: { preview: InvitationPreview }) {
+  const t = useTranslations();
   return (
     <>
-      <p className="text-sm text-ink-muted">Sign in, or create an account, with the address {preview.maskedEmail}.</p>
+      <p className="text-sm text-ink-muted">{t('invite.signInOrCreateAn', { maskedEmail: preview.maskedEmail })}</p>
       <Button asChild tone="primary" size="large">
-        <a href={`/oauth/login?redirect=${encodeURIComponent(window.location.pathname)}`}>Sign in to accept</a>
+        <a href={`/oauth/login?redirect=${encodeURIComponent(window.location.pathname)}`}>{t('invite.signInToAccept')}</a>
       </Button>
     </>
   );
 }
 
 function WithAccount({ token, preview }: { token: string; preview: InvitationPreview }) {
+  const t = useTranslations();
   const me = useMe().data;
   const router = useRouter();
   const queries = useQueryClient();
@@ -99,18 +102,13 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
     // It may be used or taken back by now: the page then says so.
     onError: () => queries.invalidateQueries({ queryKey: ['invitation', token] }),
   });
-  const account = (
-    <>
-      You are signed in as <strong className="font-medium break-all">{me?.email ?? me?.name ?? 'another account'}</strong>
-    </>
-  );
+  const account = me?.email ?? me?.name ?? t('invite.anotherAccount');
+  const b = (chunks: ReactNode) => <strong className="font-medium break-all">{chunks}</strong>;
   if (preview.account === 'other')
     return (
       <>
-        <Notice tone="warn" title="This is another account.">
-          <p>
-            {account}, and the invitation is for {preview.maskedEmail}. Switch to that account, or ask {preview.invitedBy} for an invitation to yours.
-          </p>
+        <Notice tone="warn" title={t('invite.wrongAccount')}>
+          <p>{t.rich('invite.youAreSignedInAs', { account, b, maskedEmail: preview.maskedEmail, invitedBy: preview.invitedBy })}</p>
         </Notice>
         <SwitchAccountButton tone="primary" />
       </>
@@ -118,8 +116,8 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
   if (preview.account === 'unverified')
     return (
       <>
-        <Notice tone="warn" title="Your e-mail address is not confirmed.">
-          <p>{account}. Follow the link in the message that you got when you signed up, sign in again, and open this invitation once more.</p>
+        <Notice tone="warn" title={t('invite.yourEmailAddressIsNot')}>
+          <p>{t.rich('invite.youAreSignedInAsFollow', { account, b })}</p>
         </Notice>
         <SwitchAccountButton />
       </>
@@ -129,7 +127,7 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
       <p className="text-sm text-ink-muted">{account}.</p>
       <ErrorNotice error={accept.error} />
       <Button tone="primary" size="large" busy={accept.isPending || accept.isSuccess} onClick={() => accept.mutate()}>
-        Join {preview.orgName}
+        {t('invite.join', { orgName: preview.orgName })}
       </Button>
       <SwitchAccountButton />
     </>
@@ -138,13 +136,14 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
 
 /** It cannot be accepted any more: why, and whom to ask. */
 function Over({ preview: { state, orgName, invitedBy, expiresAt } }: { preview: InvitationPreview }) {
+  const t = useTranslations();
   const words = {
     accepted: {
-      title: 'The invitation was used',
-      text: `Somebody has joined ${orgName} with it. If that was you, you are in; if not, ask ${invitedBy} for a new one.`,
+      title: t('invite.invitationAlreadyUsed'),
+      text: t('invite.someoneHasAlreadyJoinedWith', { orgName, invitedBy }),
     },
-    revoked: { title: 'The invitation was taken back', text: `It does not hold any more. Ask ${invitedBy}, or another admin of ${orgName}, for a new one.` },
-    expired: { title: 'The invitation has expired', text: `It held until ${exactTime(expiresAt)}. Ask ${invitedBy} for a new one.` },
+    revoked: { title: t('invite.invitationRevoked'), text: t('invite.thisInvitationIsNoLonger', { invitedBy, orgName }) },
+    expired: { title: t('invite.invitationExpired'), text: t('invite.itWasValidUntilAsk', { expiresAt: exactTime(expiresAt), invitedBy }) },
     open: { title: '', text: '' },
   }[state];
   return (
@@ -156,9 +155,10 @@ function Over({ preview: { state, orgName, invitedBy, expiresAt } }: { preview: 
 }
 
 function HomeLink() {
+  const t = useTranslations();
   return (
     <Button asChild size="large">
-      <Link href="/">Go to Slipway</Link>
+      <Link href="/">{t('invite.goToSlipway')}</Link>
     </Button>
   );
 }

@@ -1,5 +1,6 @@
 'use client';
 import { Button, EmptyState, Notice, Skeleton, useSkeleton } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
@@ -27,14 +28,15 @@ export function ListPanel<Row>({
   filtered?: (() => void) | null;
   children: (rows: readonly Row[]) => ReactNode;
 }) {
+  const t = useTranslations();
   const shown = useSkeleton(list.pending && list.error === null);
   if (list.rows.length === 0 && list.error !== null) return <Failed error={list.error} retry={list.retry} className="max-w-xl" />;
   if (shown !== 'content') return <RowsSkeleton noun={noun} visible={shown === 'skeleton'} />;
   if (list.rows.length === 0 && filtered !== null)
     return (
       <EmptyState
-        title={`No ${noun} match the filters`}
-        action={<Button onClick={filtered}>Clear the filters</Button>}
+        title={t('list.noMatchTheFilters', { noun })}
+        action={<Button onClick={filtered}>{t('list.clearFilters')}</Button>}
         className="rounded-lg border border-line"
       />
     );
@@ -42,14 +44,14 @@ export function ListPanel<Row>({
   return (
     <div className="flex flex-col gap-3">
       {list.error === null ? null : (
-        <Notice tone="warn" title="This list may be old." action={<Button onClick={list.retry}>Retry</Button>}>
+        <Notice tone="warn" title={t('list.thisListMayBeOutdated')} action={<Button onClick={list.retry}>{t('common.retry')}</Button>}>
           {failureOf(list.error).title}.
         </Notice>
       )}
       {children(list.rows)}
       {list.more === null ? null : (
         <Button className="self-center" busy={list.readingMore} onClick={list.more}>
-          Load more {noun}
+          {t('list.loadMore', { noun })}
         </Button>
       )}
     </div>
@@ -57,8 +59,9 @@ export function ListPanel<Row>({
 }
 
 function RowsSkeleton({ noun, visible }: { noun: string; visible: boolean }) {
+  const t = useTranslations();
   return (
-    <div role="status" aria-label={`Loading ${noun}`} className="flex min-h-60 flex-col gap-2">
+    <div role="status" aria-label={t('list.loading', { noun })} className="flex min-h-60 flex-col gap-2">
       {visible ? SKELETON_ROWS.map((row) => <Skeleton key={row} className="h-11 w-full" />) : null}
     </div>
   );

@@ -5,6 +5,7 @@ import { LIVE_OPEN } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
+import { t } from '../../messages/testing.ts';
 import { LiveConnection } from './live-connection.ts';
 import type { LiveState } from './live-state.ts';
 
@@ -39,6 +40,7 @@ describe('a live connection', () => {
     const [states, messages]: [LiveState[], unknown[]] = [[], []];
     let asked = 0;
     const connection = new LiveConnection({
+      t,
       address: 'terminal?shell=x',
       way: async () => ({ url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/sandbox`, token: `token-${asked}` }),
       forget: () => {
@@ -92,7 +94,7 @@ describe('a live connection', () => {
     await until('it is open', () => last() === 'open');
     second.close(4001, 'access has ended');
     await until('it is refused', () => last() === 'refused');
-    expect(states.at(-1)).toEqual({ phase: 'refused', reason: 'Access to this sandbox was ended.' });
+    expect(states.at(-1)).toEqual({ phase: 'refused', reason: 'Access to this sandbox was revoked.' });
     connection.retry();
     await newest(count + 2);
     await until('it is open again', () => last() === 'open');

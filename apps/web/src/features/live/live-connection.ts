@@ -1,5 +1,6 @@
 import { LIVE_OPEN } from '@slipway/contracts';
 import { failureOf } from '../../api/failure.ts';
+import type { Translate } from '../../messages/translate.ts';
 import type { LiveListener, LiveState } from './live-state.ts';
 import type { SandboxWay } from './sandbox-way.ts';
 
@@ -16,6 +17,7 @@ const MAX_UNSENT = 4 * 1024 * 1024;
 export interface LiveConnectionOptions {
   /** `terminal?shell=x`: the channel, with its query. */
   readonly address: string;
+  readonly t: Translate;
   readonly way: () => Promise<SandboxWay>;
   /** The way does not hold any more. */
   readonly forget: () => void;
@@ -110,7 +112,7 @@ export class LiveConnection {
     };
     this.timer = setTimeout(() => {
       this.drop();
-      this.comeBack('The sandbox does not answer.');
+      this.comeBack(this.options.t('live.noAnswer'));
     }, STAND_MS);
   }
 
@@ -138,16 +140,16 @@ export class LiveConnection {
     this.drop();
     if (stood !== null && performance.now() - stood > GOOD_AFTER_MS) this.wait = FIRST_WAIT_MS;
     if (code === 4001) this.refused(stood !== null);
-    else if (code === 4004) this.stay('This sandbox was started by an older version, which does not offer this.');
-    else if (code === 1008 || (code >= 4000 && code < 5000)) this.stay(sentence(reason));
-    else this.comeBack(sentence(reason));
+    else if (code === 4004) this.stay(this.options.t('live.olderSandbox'));
+    else if (code === 1008 || (code >= 4000 && code < 5000)) this.stay(sentence(this.options.t, reason));
+    else this.comeBack(sentence(this.options.t, reason));
   }
 
   /** A proof that is too old is asked for again, once. An access that had been let in was ended by somebody on purpose. */
   private refused(stood: boolean): void {
     this.options.forget();
     if (stood || this.renewed) {
-      this.stay('Access to this sandbox was ended.');
+      this.stay(this.options.t('live.accessEnded'));
       return;
     }
     this.renewed = true;
@@ -175,8 +177,8 @@ function parsed(text: string): unknown {
 }
 
 /** The words of a close frame as a person reads them: what a client is told to do, this one does by itself. */
-function sentence(words: string): string {
+function sentence(t: Translate, words: string): string {
   const reason = words.replace(/; connect again\.?$/, '');
-  if (reason === '') return 'The connection was cut.';
+  if (reason === '') return t('live.theConnectionWasLost');
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.!?]$/.test(reason) ? '' : '.'}`;
 }

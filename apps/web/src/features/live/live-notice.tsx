@@ -1,6 +1,7 @@
 'use client';
 import { Button } from '@slipway/ui';
 import { Play, RotateCw } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { useOnline } from '../../browser/media.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
@@ -9,28 +10,29 @@ import type { LiveChannel } from './live-state.ts';
 
 /** Why a live channel does not show what happens now, and what to do; nothing while it does. @param what what is away, as `The terminal`. */
 export function LiveNotice({ channel, what }: { channel: LiveChannel; what: string }) {
+  const t = useTranslations();
   const online = useOnline();
   const reach = useReach();
   const { state } = channel;
   const words = !online ? (
-    <>You are offline. {what} comes back with the connection.</>
+    t('live.youAreOfflineReconnectsWhen', { what })
   ) : reach === 'starting' ? (
-    <>The sandbox is starting. {what} opens once it runs.</>
+    t('live.theSandboxIsStartingOpens', { what })
   ) : reach === 'paused' ? (
     <>
-      The sandbox is paused. Resume it first. <Resume />
+      {t('live.theSandboxIsPausedResume')} <Resume />
     </>
   ) : reach === 'none' ? (
     <>
-      There is no sandbox now. A message starts one with the same files, and so does Resume. <Resume />
+      {t('live.thereIsNoSandboxResume')} <Resume />
     </>
   ) : state.phase === 'away' ? (
     <>
-      {state.reason} {what} comes back by itself. <Again press={channel.retry}>Connect now</Again>
+      {t('live.reconnectsAutomatically', { reason: state.reason, what })} <Again press={channel.retry}>{t('live.connectNow')}</Again>
     </>
   ) : state.phase === 'refused' ? (
     <>
-      {state.reason} <Again press={channel.retry}>Connect again</Again>
+      {state.reason} <Again press={channel.retry}>{t('live.reconnect')}</Again>
     </>
   ) : null;
   return (
@@ -41,10 +43,11 @@ export function LiveNotice({ channel, what }: { channel: LiveChannel; what: stri
 }
 
 function Resume() {
+  const t = useTranslations();
   const { resume } = useLifecycle();
   return (
     <Button size="small" onClick={() => resume.mutate()} busy={resume.isPending}>
-      {resume.isPending ? null : <Play aria-hidden />} Resume
+      {resume.isPending ? null : <Play aria-hidden />} {t('common.resume')}
     </Button>
   );
 }

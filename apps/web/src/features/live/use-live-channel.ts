@@ -1,4 +1,5 @@
 'use client';
+import { useTranslations } from 'next-intl';
 import { useEffect, useRef, useState } from 'react';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { useReach } from '../ports/use-access.ts';
@@ -16,6 +17,7 @@ const CONNECTING: LiveState = { phase: 'connecting' };
  * @param listener may be another one at each render: the newest is called.
  */
 export function useLiveChannel(address: string | null, listener: LiveListener): LiveChannel {
+  const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const reach = useReach();
   const [state, setState] = useState<LiveState>(CONNECTING);
@@ -30,6 +32,7 @@ export function useLiveChannel(address: string | null, listener: LiveListener): 
     if (wanted === null) return;
     const made = new LiveConnection({
       address: wanted,
+      t,
       way: () => wayInto(orgId, id),
       forget: () => forgetWay(id),
       listener: {
@@ -45,7 +48,7 @@ export function useLiveChannel(address: string | null, listener: LiveListener): 
       made.close();
       setState(CONNECTING);
     };
-  }, [wanted, orgId, id]);
+  }, [wanted, orgId, id, t]);
   const [channel] = useState(() => ({
     send: (message: object) => connection.current?.send(message) ?? false,
     sendBytes: (bytes: Uint8Array<ArrayBuffer>) => connection.current?.sendBytes(bytes) ?? false,

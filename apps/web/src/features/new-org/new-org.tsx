@@ -2,6 +2,7 @@
 import { CreateOrg } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
@@ -16,6 +17,7 @@ export function NewOrg() {
 }
 
 function NewOrgForm() {
+  const t = useTranslations();
   const router = useRouter();
   const { put } = useMyOrgs();
   /** The address follows the name until it is typed itself. */
@@ -32,16 +34,16 @@ function NewOrgForm() {
     },
   });
   return (
-    <AloneCard title="Create an organization">
-      <p className="text-sm text-ink-muted">For people who work together: they share its conversations, keys and budget. You become its owner.</p>
+    <AloneCard title={t('newOrg.createOrganization')}>
+      <p className="text-sm text-ink-muted">{t('newOrg.membersShareConversationsKeysAnd')}</p>
       <form {...form.props} className="flex flex-col gap-4">
-        <Field label="Name" error={form.error('name')}>
+        <Field label={t('common.name')} error={form.error('name')}>
           {(control) => (
             <Input
               {...control}
               maxLength={80}
               autoComplete="organization"
-              placeholder="Acme"
+              placeholder={t('newOrg.acme')}
               value={form.values.name}
               onChange={(event) => {
                 form.set('name', event.target.value);
@@ -50,11 +52,7 @@ function NewOrgForm() {
             />
           )}
         </Field>
-        <Field
-          label="Address"
-          error={form.error('slug')}
-          hint="The first part of its addresses: lower-case letters, digits and dashes. It can be changed later."
-        >
+        <Field label={t('common.address')} error={form.error('slug')} hint={t('newOrg.theFirstPartOfIts')}>
           {(control) => (
             <Input
               {...control}
@@ -62,7 +60,7 @@ function NewOrgForm() {
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
-              placeholder="acme"
+              placeholder={t('newOrg.acme2')}
               value={form.values.slug}
               onChange={(event) => {
                 setTyped(event.target.value !== '');
@@ -73,9 +71,9 @@ function NewOrgForm() {
         </Field>
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
-          <Button onClick={() => router.back()}>Cancel</Button>
+          <Button onClick={() => router.back()}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Create
+            {t('common.create')}
           </Button>
         </div>
       </form>

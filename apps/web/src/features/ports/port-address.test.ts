@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { portName, readPortAddress, USUAL_PORTS } from './port-address.ts';
 
 describe('readPortAddress', () => {
@@ -18,28 +19,28 @@ describe('readPortAddress', () => {
       ['vscode', 60001, '/'],
       ['Work-1/x', 12000, '/x'],
     ] as const)
-      expect([text, readPortAddress(text)]).toEqual([text, { port, path }]);
+      expect([text, readPortAddress(t, text)]).toEqual([text, { port, path }]);
   });
 
   it('says in a sentence what is wrong with everything else', () => {
     for (const [text, words] of [
-      ['', 'Say which port'],
-      ['port', 'Give a port'],
-      ['http://localhost', 'Give a port'],
-      ['http://evil.example:3000/', 'Give a port'],
-      ['3000 4000', 'Give a port'],
+      ['', 'Enter a port'],
+      ['port', 'Enter a port'],
+      ['http://localhost', 'Enter a port'],
+      ['http://evil.example:3000/', 'Enter a port'],
+      ['3000 4000', 'Enter a port'],
       ['22', '1024 to 65535'],
       ['0', '1024 to 65535'],
       ['70000', '1024 to 65535'],
       ['08080', '1024 to 65535'],
-      ['8001', 'belongs to the sandbox'],
+      ['8001', 'is reserved by the sandbox'],
       [`3000/${'x'.repeat(2000)}`, 'longer than 2000'],
     ] as const)
-      expect([text, readPortAddress(text)]).toEqual([text, expect.stringContaining(words)]);
+      expect([text, readPortAddress(t, text)]).toEqual([text, expect.stringContaining(words)]);
   });
 
   it('suggests no port that is the sandbox’s own', () => {
-    expect(USUAL_PORTS.map((port) => [readPortAddress(String(port)), portName(port)])).toEqual(USUAL_PORTS.map((port) => [{ port, path: '/' }, null]));
+    expect(USUAL_PORTS.map((port) => [readPortAddress(t, String(port)), portName(port)])).toEqual(USUAL_PORTS.map((port) => [{ port, path: '/' }, null]));
     expect([8000, 60001].map(portName)).toEqual(['agent-server', 'VS Code']);
   });
 });

@@ -1,4 +1,5 @@
 import { CLOSED_SANDBOX_PORTS, MIN_SANDBOX_PORT, SANDBOX_PORTS, SandboxTicketForm, sandboxPortOf } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 /** One place in a sandbox. `path` begins with a slash. */
 export interface PortAddress {
@@ -13,18 +14,18 @@ const ADDRESS = /^(?:(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?
 const MAX_PATH = SandboxTicketForm.shape.path.unwrap().maxLength ?? 0;
 
 /** What a person types or copies from a dev server's words: `5173`, `:5173`, `localhost:5173/admin`, `vscode`. Else a sentence that says what is wrong. */
-export function readPortAddress(text: string): PortAddress | string {
+export function readPortAddress(t: Translate, text: string): PortAddress | string {
   const typed = text.trim();
-  if (typed === '') return 'Say which port, such as 5173.';
+  if (typed === '') return t('ports.enterAPortSuchAs');
   const match = ADDRESS.exec(typed);
   const name = match?.[1]?.toLowerCase() ?? '';
-  if (match === null || (!/^\d+$/.test(name) && sandboxPortOf(name) === null)) return 'Give a port, such as 5173 or localhost:5173/admin.';
+  if (match === null || (!/^\d+$/.test(name) && sandboxPortOf(name) === null)) return t('ports.enterAPortSuchAs5173');
   const port = sandboxPortOf(name);
   if (port === null)
-    return CLOSED_SANDBOX_PORTS.has(Number(name)) ? `Port ${name} belongs to the sandbox itself.` : `Ports go from ${MIN_SANDBOX_PORT} to 65535.`;
+    return CLOSED_SANDBOX_PORTS.has(Number(name)) ? t('ports.portIsReservedByThe', { name }) : t('ports.portsRangeFromTo65535', { min: MIN_SANDBOX_PORT });
   const rest = match[2] ?? '/';
   const path = rest.startsWith('/') ? rest : `/${rest}`;
-  return path.length > MAX_PATH ? `The path is longer than ${MAX_PATH} characters.` : { port, path };
+  return path.length > MAX_PATH ? t('ports.thePathIsLongerThan', { max: MAX_PATH }) : { port, path };
 }
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(SANDBOX_PORTS).map(([name, port]) => [port, name === 'vscode' ? 'VS Code' : name]));

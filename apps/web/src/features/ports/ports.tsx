@@ -1,6 +1,7 @@
 'use client';
 import { Button, Field, Input } from '@slipway/ui';
 import { ExternalLink, Play } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useOnline } from '../../browser/media.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
@@ -13,6 +14,7 @@ import { useAccessList, usePortOpening, useReach } from './use-access.ts';
 
 /** Opens what listens in the sandbox in a tab of its own, and says who has what open. */
 export function Ports() {
+  const t = useTranslations();
   const reach = useReach();
   const online = useOnline();
   const list = useAccessList();
@@ -28,7 +30,7 @@ export function Ports() {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const address = readPortAddress(text);
+    const address = readPortAddress(t, text);
     if (typeof address === 'string') {
       setWrong(address);
       return input.current?.focus();
@@ -40,10 +42,10 @@ export function Ports() {
   if (list.data === undefined && list.error) return <Failed error={list.error} retry={() => list.refetch()} className="m-4" />;
   return (
     <div className="flex h-full flex-col gap-5 overflow-auto p-4">
-      <form noValidate onSubmit={submit} aria-label="Open a port" className="flex flex-col gap-3">
+      <form noValidate onSubmit={submit} aria-label={t('ports.openAPort')} className="flex flex-col gap-3">
         <NotNow online={online} reach={reach} />
         <div className="flex items-start gap-2">
-          <Field label="Port of the sandbox" error={wrong} hint="Opens in a new tab, on an address that only you can use." className="flex-1">
+          <Field label={t('ports.sandboxPort')} error={wrong} hint={t('ports.opensInANewTab')} className="flex-1">
             {(control) => (
               <Input
                 {...control}
@@ -52,7 +54,7 @@ export function Ports() {
                 autoComplete="off"
                 autoCapitalize="none"
                 spellCheck={false}
-                placeholder="5173 or localhost:5173/path"
+                placeholder={t('ports.n5173OrLocalhost5173Path')}
                 value={text}
                 onChange={(event) => {
                   setText(event.target.value);
@@ -63,13 +65,13 @@ export function Ports() {
           </Field>
           {/* Beside the field, below its label. */}
           <Button tone="primary" type="submit" busy={open.isPending} disabled={closed} className="mt-[22px]">
-            {open.isPending ? null : <ExternalLink aria-hidden />} Open
+            {open.isPending ? null : <ExternalLink aria-hidden />} {t('common.open')}
           </Button>
         </div>
         <div className="flex flex-wrap items-center gap-1.5">
-          <span className="text-xs text-ink-muted">Usual ports</span>
+          <span className="text-xs text-ink-muted">{t('ports.commonPorts')}</span>
           {USUAL_PORTS.map((port) => (
-            <Button key={port} size="small" disabled={closed} onClick={() => openPort({ port, path: '/' })} aria-label={`Open port ${port}`}>
+            <Button key={port} size="small" disabled={closed} onClick={() => openPort({ port, path: '/' })} aria-label={t('ports.openPort', { port })}>
               {port}
             </Button>
           ))}
@@ -78,13 +80,13 @@ export function Ports() {
       <div role="status" className={held ? undefined : 'sr-only'}>
         {held ? (
           <Note>
-            Port {held.address.port} is ready, but it took so long that the browser waits for another press.
+            {t('ports.portIsReadyPressThe', { port: held.address.port })}
             <Button onClick={openHeld}>
-              <ExternalLink aria-hidden /> Open port {held.address.port}
+              <ExternalLink aria-hidden /> {t('ports.openPort', { port: held.address.port })}
             </Button>
           </Note>
         ) : open.isSuccess ? (
-          `Port ${open.data.address.port} opens in a new tab.`
+          t('ports.portOpensInANew', { port: open.data.address.port })
         ) : null}
       </div>
       {open.isError ? <Failed error={open.error} /> : null}
@@ -96,22 +98,27 @@ export function Ports() {
 
 /** Why nothing can be opened now, and what to do. Opening a port never starts a sandbox. */
 function NotNow({ online, reach }: { online: boolean; reach: Reach }) {
+  const t = useTranslations();
   const { resume } = useLifecycle();
   const resumeButton = (
     <Button onClick={() => resume.mutate()} busy={resume.isPending}>
-      {resume.isPending ? null : <Play aria-hidden />} Resume
+      {resume.isPending ? null : <Play aria-hidden />} {t('common.resume')}
     </Button>
   );
   return (
     <div role="status" className={online && reach === 'open' ? 'sr-only' : undefined}>
       {!online ? (
-        <Note>You are offline. Ports open again when the connection is back.</Note>
+        <Note>{t('ports.youAreOfflinePortsOpen')}</Note>
       ) : reach === 'starting' ? (
-        <Note>The sandbox is starting. Its ports can be opened once it runs.</Note>
+        <Note>{t('ports.theSandboxIsStartingPorts')}</Note>
       ) : reach === 'paused' ? (
-        <Note>The sandbox is paused. Resume it first. {resumeButton}</Note>
+        <Note>
+          {t('ports.theSandboxIsPausedResume')} {resumeButton}
+        </Note>
       ) : reach === 'none' ? (
-        <Note>There is no sandbox now. A message starts one with the same files, and so does Resume. {resumeButton}</Note>
+        <Note>
+          {t('ports.thereIsNoSandboxResume')} {resumeButton}
+        </Note>
       ) : null}
     </div>
   );

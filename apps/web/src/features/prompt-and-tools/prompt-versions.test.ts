@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { logOf, message } from '../conversation/sample-events.ts';
 import { promptVersions } from './prompt-versions.ts';
 
@@ -33,7 +34,7 @@ describe('what the model was told', () => {
         free: {},
       },
     };
-    const [version] = promptVersions(logOf([message('user', 'Hello'), told('Be kind.', [TERMINAL, ofServer('find', schema)])]));
+    const [version] = promptVersions(t, logOf([message('user', 'Hello'), told('Be kind.', [TERMINAL, ofServer('find', schema)])]));
     expect(version).toMatchObject({ seq: 2, prompt: 'Be kind.', change: '' });
     expect(version?.tools).toEqual([
       {
@@ -60,6 +61,7 @@ describe('what the model was told', () => {
   it('is the newest first, and each says what is other than before it', () => {
     const many = ['a', 'b', 'c', 'd'].map((name) => ofServer(name));
     const versions = promptVersions(
+      t,
       logOf([
         told('One.', [TERMINAL]),
         told('One.', [TERMINAL, ...many]),
@@ -70,8 +72,8 @@ describe('what the model was told', () => {
     );
     expect(versions.map(({ seq, change }) => [seq, change])).toEqual([
       [5, ''],
-      [4, 'the prompt changed; 3 tools went: b, c, d; 1 tool changed: terminal'],
-      [2, '4 tools came: a, b, c…'],
+      [4, 'the prompt changed; 3 tools removed: b, c, d; 1 tool changed: terminal'],
+      [2, '4 tools added: a, b, c…'],
       [1, ''],
     ]);
   });
@@ -87,7 +89,7 @@ describe('what the model was told', () => {
       { title: '', kind: 'X', mcp_tool: 'no', meta: [] },
       { title: 't', mcp_tool: { inputSchema: { properties: { deep, none: null } } } },
     ];
-    const [version] = promptVersions(logOf([told('', strange)]));
+    const [version] = promptVersions(t, logOf([told('', strange)]));
     expect(version?.tools.map(({ name, parameters }) => [name, parameters?.map(({ type }) => type) ?? null])).toEqual([
       ['without a name', null],
       ['without a name', null],

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '@slipway/contracts';
+import type { Translate } from '../../messages/translate.ts';
 
 /** One parameter of a tool, as far as its schema says it in words. */
 export interface ToolParameter {
@@ -27,13 +28,13 @@ export interface PromptVersion {
 }
 
 /** The versions that these events hold, the newest first. */
-export function promptVersions(events: readonly LoggedEvent[]): readonly PromptVersion[] {
+export function promptVersions(t: Translate, events: readonly LoggedEvent[]): readonly PromptVersion[] {
   const versions: PromptVersion[] = [];
   for (const { seq, event } of events) {
     if (event.kind !== 'SystemPromptEvent') continue;
     const version = { seq, at: event.timestamp, prompt: event.system_prompt.text, tools: event.tools.map(offeredTool) };
     const before = versions[0];
-    versions.unshift({ ...version, change: before === undefined ? '' : changeOf(before, version) });
+    versions.unshift({ ...version, change: before === undefined ? '' : changeOf(t, before, version) });
   }
   return versions;
 }
@@ -89,20 +90,23 @@ function typeOf(schema: unknown, depth = 0): string {
 /** Most tools that a change names. */
 const MAX_NAMED = 3;
 
-function changeOf(before: Omit<PromptVersion, 'change'>, now: Omit<PromptVersion, 'change'>): string {
+function changeOf(t: Translate, before: Omit<PromptVersion, 'change'>, now: Omit<PromptVersion, 'change'>): string {
   const old = new Map(before.tools.map((tool) => [tool.name, JSON.stringify(tool)]));
   const names = new Set(now.tools.map((tool) => tool.name));
   const parts = [
-    before.prompt === now.prompt ? '' : 'the prompt changed',
+    before.prompt === now.prompt ? '' : t('promptAndTools.promptChanged'),
     counted(
-      'came',
+      t,
+      'added',
       now.tools.filter((tool) => !old.has(tool.name)),
     ),
     counted(
-      'went',
+      t,
+      'removed',
       before.tools.filter((tool) => !names.has(tool.name)),
     ),
     counted(
+      t,
       'changed',
       now.tools.filter((tool) => old.has(tool.name) && old.get(tool.name) !== JSON.stringify(tool)),
     ),
@@ -110,8 +114,8 @@ function changeOf(before: Omit<PromptVersion, 'change'>, now: Omit<PromptVersion
   return parts.filter((part) => part !== '').join('; ');
 }
 
-function counted(how: string, tools: readonly OfferedTool[]): string {
+function counted(t: Translate, how: 'added' | 'changed' | 'removed', tools: readonly OfferedTool[]): string {
   if (tools.length === 0) return '';
   const named = tools.slice(0, MAX_NAMED).map((tool) => tool.name);
-  return `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'} ${how}: ${named.join(', ')}${tools.length > MAX_NAMED ? '…' : ''}`;
+  return t('promptAndTools.toolsChanged', { count: tools.length, how, names: `${named.join(', ')}${tools.length > MAX_NAMED ? '…' : ''}` });
 }

@@ -1,5 +1,6 @@
 'use client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useMemo } from 'react';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
@@ -10,6 +11,7 @@ const PAGE = 10;
 
 /** What the model was told, the newest first; read again when the log says that it is told something else. */
 export function usePromptVersions() {
+  const t = useTranslations();
   const { orgId, conversation, store } = useConversation();
   const promptSeq = useView((view) => view.promptSeq);
   const query = useInfiniteQuery({
@@ -21,6 +23,13 @@ export function usePromptVersions() {
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const versions = useMemo(() => promptVersions((query.data?.pages ?? []).toReversed().flatMap((page) => page.data)), [query.data]);
+  const versions = useMemo(
+    () =>
+      promptVersions(
+        t,
+        (query.data?.pages ?? []).toReversed().flatMap((page) => page.data),
+      ),
+    [t, query.data],
+  );
   return { query, versions };
 }

@@ -1,10 +1,12 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';
 
 /** Where people write to agents: that the organization keeps what they write. Nothing where it does not. */
 export function PromptsKept() {
+  const t = useTranslations();
   const { org } = useSession();
   const settings = useQuery({
     queryKey: ['org-settings', org.id],
@@ -13,9 +15,5 @@ export function PromptsKept() {
   });
   const days = settings.data?.promptLogDays ?? null;
   if (days === null) return null;
-  return (
-    <p className="text-xs text-ink-muted">
-      {org.name} keeps prompts and answers for {days === 1 ? 'a day' : `${days} days`}; its admins can read them.
-    </p>
-  );
+  return <p className="text-xs text-ink-muted">{t('promptLog.keepsPromptsAndAnswersFor', { name: org.name, days })}</p>;
 }

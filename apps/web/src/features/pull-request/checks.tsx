@@ -3,6 +3,7 @@ import type { CheckState, PullRequest } from '@slipway/contracts';
 import { SkeletonLines } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -18,6 +19,7 @@ const SHAPES: Readonly<Record<CheckState, { readonly icon: typeof CircleCheck; r
 
 /** The checks of the head commit, one by one; read when they are opened, and again when their summary changes. */
 export function Checks({ pull, number }: { pull: PullRequest; number: number }) {
+  const t = useTranslations();
   const summary = pull.checks;
   const { orgId, conversation } = useConversation();
   /** Of the user; `null`: what failed is shown unasked. */
@@ -37,7 +39,7 @@ export function Checks({ pull, number }: { pull: PullRequest; number: number }) 
         if (event.currentTarget.open !== open) setChosen(event.currentTarget.open);
       }}
     >
-      <summary className="min-h-6 cursor-pointer text-sm text-ink-muted">Checks</summary>
+      <summary className="min-h-6 cursor-pointer text-sm text-ink-muted">{t('pullRequest.checks')}</summary>
       {!open ? null : checks.data === undefined ? (
         checks.error === null ? (
           <SkeletonLines className="p-2" />
@@ -45,7 +47,7 @@ export function Checks({ pull, number }: { pull: PullRequest; number: number }) 
           <p className="py-1 text-sm text-ink-muted">{failureOf(checks.error).title}.</p>
         )
       ) : (
-        <ul aria-label="Checks" className="flex flex-col">
+        <ul aria-label={t('pullRequest.checks')} className="flex flex-col">
           {checks.data.data.map((check) => {
             const { icon: Icon, className, word } = SHAPES[check.state];
             const isPage = check.url !== null && /^https?:\/\//.test(check.url);
@@ -61,7 +63,12 @@ export function Checks({ pull, number }: { pull: PullRequest; number: number }) 
                 )}
                 <span className="min-w-0 flex-1 truncate text-xs text-ink-muted">{check.description}</span>
                 {check.state === 'failure' ? (
-                  <FixButton pull={pull} fix={{ what: 'checks', checks: [check.id] }} label="Fix this check" name={`Fix this check: ${check.name}`} />
+                  <FixButton
+                    pull={pull}
+                    fix={{ what: 'checks', checks: [check.id] }}
+                    label={t('pullRequest.fixThisCheck')}
+                    name={t('pullRequest.fixThisCheck2', { name: check.name })}
+                  />
                 ) : null}
               </li>
             );

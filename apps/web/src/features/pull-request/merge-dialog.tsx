@@ -2,6 +2,7 @@
 import type { PullRequest } from '@slipway/contracts';
 import { ConfirmDialog } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
@@ -11,6 +12,7 @@ import { useKeepPullRequest } from './use-pull-requests.ts';
 
 /** Merges the commit that it names. What arrives while the dialog is open does not slip in: the server refuses another head. */
 export function MergeDialog({ pull, onClose }: { pull: PullRequest; onClose: () => void }) {
+  const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const keep = useKeepPullRequest();
   const [seen] = useState(pull);
@@ -22,23 +24,27 @@ export function MergeDialog({ pull, onClose }: { pull: PullRequest; onClose: () 
     },
   });
   const moved = pull.headSha !== seen.headSha;
-  const facts = [checksWord(seen.checks)?.label ?? 'There are no checks', reviewWord(seen)?.label ?? 'Nobody has reviewed it'];
+  const facts = [checksWord(t, seen.checks)?.label ?? t('pullRequest.noChecks'), reviewWord(t, seen)?.label ?? t('pullRequest.noReviews')];
   return (
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Merge #${seen.number} into ${seen.base ?? 'its base'}?`}
-      confirmLabel="Merge"
+      title={t('pullRequest.mergeInto', { number: seen.number ?? '', base: seen.base ?? t('pullRequest.itsBase') })}
+      confirmLabel={t('pullRequest.merge')}
       busy={merge.isPending}
       disabled={moved}
       onConfirm={() => merge.mutate()}
     >
       <p className="font-medium break-words">{seen.title}</p>
       <p>
-        Commit <code className="font-mono text-xs break-all select-all">{seen.headSha}</code> of {seen.branch}
+        {t.rich('pullRequest.commitOf', {
+          headSha: seen.headSha ?? '',
+          code: (chunks) => <code className="font-mono text-xs break-all select-all">{chunks}</code>,
+          branch: seen.branch ?? '',
+        })}
       </p>
       <p className="text-ink-muted">{facts.join('. ')}.</p>
-      {moved ? <p className="text-warn">The branch has another commit by now. Close this and look at it first.</p> : null}
+      {moved ? <p className="text-warn">{t('pullRequest.theBranchHasANewer')}</p> : null}
       <ErrorNotice error={merge.error} />
     </ConfirmDialog>
   );

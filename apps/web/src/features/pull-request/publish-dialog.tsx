@@ -1,6 +1,7 @@
 'use client';
 import { PublishPullRequest, type PullRequest } from '@slipway/contracts';
 import { Button, Checkbox, Dialog, Field, Input, Textarea } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { FormFailure } from '../form/form-failure.tsx';
@@ -9,12 +10,13 @@ import { useKeepPullRequest } from './use-pull-requests.ts';
 
 /** Publishes what the workspace holds: opens the pull request, or brings it up to date. */
 export function PublishDialog({ pull, onClose }: { pull: PullRequest | null; onClose: () => void }) {
+  const t = useTranslations();
   const isNew = pull === null || pull.number === null;
   return (
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={isNew ? 'Create a pull request' : `Update #${pull.number}`}
+      title={isNew ? t('pullRequest.createPullRequest2') : t('pullRequest.update', { number: pull.number ?? '' })}
       className="w-[min(560px,calc(100vw-32px))]"
     >
       <PublishForm pull={pull} isNew={isNew} onClose={onClose} />
@@ -23,6 +25,7 @@ export function PublishDialog({ pull, onClose }: { pull: PullRequest | null; onC
 }
 
 function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew: boolean; onClose: () => void }) {
+  const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const conversationTitle = useView((view) => view.title);
   const keep = useKeepPullRequest();
@@ -48,42 +51,43 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
   const { values } = form;
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <p className="text-sm text-ink-muted">
-        {isNew
-          ? 'The platform pushes the agent’s commits to a branch of their own and opens a pull request. What is not committed becomes one commit.'
-          : 'What is new since the last time is pushed to the same branch.'}
-      </p>
-      <Field label="Title" error={form.error('title')}>
+      <p className="text-sm text-ink-muted">{isNew ? t('pullRequest.slipwayPushesTheAgentsCommits') : t('pullRequest.newCommitsArePushedTo')}</p>
+      <Field label={t('pullRequest.title')} error={form.error('title')}>
         {(control) => <Input {...control} data-autofocus maxLength={250} value={values.title} onChange={(event) => form.set('title', event.target.value)} />}
       </Field>
       <Field
-        label="Description"
-        hint={isNew ? 'Markdown. Empty: what the agent said last.' : 'Markdown. Empty: the one that is there stays.'}
+        label={t('pullRequest.description')}
+        hint={isNew ? t('pullRequest.markdownLeaveEmptyToUse') : t('pullRequest.markdownLeaveEmptyToKeep')}
         error={form.error('body')}
       >
         {(control) => <Textarea {...control} rows={5} value={values.body} onChange={(event) => form.set('body', event.target.value)} />}
       </Field>
       {isNew ? (
         <>
-          <Field label="Into branch" hint="Empty: the one that the conversation began from, else the repository’s default." error={form.error('base')}>
+          <Field label={t('pullRequest.baseBranch')} hint={t('pullRequest.leaveEmptyForTheBranch')} error={form.error('base')}>
             {(control) => (
               <Input
                 {...control}
                 autoComplete="off"
                 autoCapitalize="none"
                 spellCheck={false}
-                placeholder={conversation.branch ?? 'default branch'}
+                placeholder={conversation.branch ?? t('pullRequest.defaultBranch')}
                 value={values.base}
                 onChange={(event) => form.set('base', event.target.value)}
               />
             )}
           </Field>
-          <Checkbox label="As a draft" hint="Nobody is asked for a review yet." checked={values.draft} onChange={(draft) => form.set('draft', draft)} />
+          <Checkbox
+            label={t('pullRequest.createAsDraft')}
+            hint={t('pullRequest.noReviewIsRequestedYet')}
+            checked={values.draft}
+            onChange={(draft) => form.set('draft', draft)}
+          />
         </>
       ) : null}
       {hasProtectedPaths ? (
         <Checkbox
-          label="Publish changes of CI, owners or agents’ instructions too"
+          label={t('pullRequest.includeChangesToCiCode')}
           hint={pull?.problem?.detail ?? ''}
           checked={values.allowProtectedPaths}
           onChange={(allowed) => {
@@ -95,9 +99,9 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
       ) : null}
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button type="submit" tone="primary" busy={form.busy}>
-          {isNew ? 'Create' : 'Update'}
+          {isNew ? t('common.create') : t('pullRequest.update2')}
         </Button>
       </div>
     </form>

@@ -3,6 +3,7 @@ import { UpdateRunSettings } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
 import { Gauge } from 'lucide-react';
 import Link from 'next/link';
+import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useState } from 'react';
 import { failureOf, failureOfCode } from '../../api/failure.ts';
 import { sentenceOf } from '../../api/sentence.ts';
@@ -22,6 +23,7 @@ export function LimitCard() {
 }
 
 function Halted({ limit }: { limit: Limit }) {
+  const t = useTranslations();
   const { org } = useSession();
   const live = useView((view) => view.runSettings);
   /** What it was asked to go on from: the buttons say the same until it does. */
@@ -41,16 +43,16 @@ function Halted({ limit }: { limit: Limit }) {
     change.mutate({ maxBudgetUsd: extendedBudget(own, spent, limit.detail) }, { onError: showFailure });
   };
   return (
-    <section aria-label="Limit reached" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
+    <section aria-label={t('terms.limitReached')} className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
       <div className="mx-auto flex max-w-3xl flex-col gap-2.5 rounded-lg border border-line-strong bg-raised p-3">
         <div>
           <h2 className="flex items-center gap-2 text-sm font-semibold">
             <Gauge aria-hidden className="size-4 text-warn" /> {title}
           </h2>
-          <p className="mt-0.5 text-sm break-words text-ink-muted">{causeOf(limit)} Nothing is lost: it waits here with its files.</p>
+          <p className="mt-0.5 text-sm break-words text-ink-muted">{t('terms.noWorkIsLost', { limit: causeOf(limit) })}</p>
         </div>
         {!mayWrite ? (
-          <p className="text-xs text-ink-muted">You may watch this conversation. Somebody who may write to it has to say how it goes on.</p>
+          <p className="text-xs text-ink-muted">{t('terms.youCanViewThisConversation')}</p>
         ) : raising && limit.code !== 'budget.exhausted' ? (
           <Raise
             limit={limit.code}
@@ -65,26 +67,26 @@ function Halted({ limit }: { limit: Limit }) {
           <div className="flex flex-wrap items-center gap-2">
             <Button tone="primary" busy={busy && !stop.isPending && !stop.isSuccess} disabled={busy} onClick={extend}>
               {limit.code === 'budget.exhausted'
-                ? 'Try again'
+                ? t('terms.tryAgain')
                 : own !== null
-                  ? `Extend by ${money(extension(own, spent, limit.detail))}`
+                  ? t('terms.extendBy', { own: money(extension(own, spent, limit.detail)) })
                   : settings.maxIterations === null
-                    ? 'Go on for as many steps again'
-                    : `Go on for ${number(settings.maxIterations)} more steps`}
+                    ? t('terms.continueForTheSameNumber')
+                    : t('terms.continueForMoreSteps', { maxIterations: number(settings.maxIterations) })}
             </Button>
             {limit.code === 'budget.exhausted' ? (
               org.permissions.includes('budget:write') ? (
                 <Button asChild>
-                  <Link href={`/${org.slug}/admin/budgets`}>Look at the budgets</Link>
+                  <Link href={`/${org.slug}/admin/budgets`}>{t('terms.viewBudgets')}</Link>
                 </Button>
               ) : null
             ) : (
               <Button disabled={busy} onClick={() => setRaising(true)}>
-                Raise the limit…
+                {t('terms.raiseLimit')}
               </Button>
             )}
             <Button tone="quiet" busy={stop.isPending} disabled={busy} onClick={() => stop.mutate()}>
-              End here
+              {t('terms.stopHere')}
             </Button>
           </div>
         )}
@@ -110,6 +112,7 @@ function Raise({
   onCancel: () => void;
   onRaise: (settings: UpdateRunSettings) => void;
 }) {
+  const t = useTranslations();
   const [value, setValue] = useState(suggested);
   const [wrong, setWrong] = useState<string | null>(null);
   const ofSteps = limit === 'agent.iteration-limit';
@@ -117,27 +120,27 @@ function Raise({
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     const parsed = UpdateRunSettings.safeParse(ofSteps ? { maxIterations: Number(value) } : { maxBudgetUsd: value.trim().replace(/^\$\s*/, '') });
-    if (!parsed.success) return setWrong(sentenceOf(parsed.error.issues[0]?.message ?? ''));
-    if (!ofSteps && Number(parsed.data.maxBudgetUsd) <= spent) return setWrong(`It has cost ${money(spent)} already.`);
+    if (!parsed.success) return setWrong(sentenceOf(t, parsed.error.issues[0]?.message ?? ''));
+    if (!ofSteps && Number(parsed.data.maxBudgetUsd) <= spent) return setWrong(t('terms.itHasAlreadyCost', { spent: money(spent) }));
     setWrong(null);
     if (!busy) onRaise(parsed.data);
   };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-wrap items-end gap-2" aria-label="Raise the limit">
+    <form onSubmit={submit} noValidate className="flex flex-wrap items-end gap-2" aria-label={t('terms.raiseLimit2')}>
       <Field
-        label={ofSteps ? 'Steps for one message' : 'This conversation may cost, in USD'}
+        label={ofSteps ? t('terms.maxStepsPerMessage') : t('terms.budgetUsd')}
         className="min-w-40 flex-1 basis-56"
-        error={wrong ?? (failure === null ? null : sentenceOf(failure.fields[0]?.message ?? failure.detail))}
+        error={wrong ?? (failure === null ? null : sentenceOf(t, failure.fields[0]?.message ?? failure.detail))}
       >
         {(control) => (
           <Input {...control} autoFocus inputMode={ofSteps ? 'numeric' : 'decimal'} value={value} onChange={(event) => setValue(event.target.value)} />
         )}
       </Field>
       <Button type="submit" tone="primary" busy={busy}>
-        Raise and go on
+        {t('terms.raiseAndContinue')}
       </Button>
       <Button tone="quiet" disabled={busy} onClick={onCancel}>
-        Back
+        {t('common.back')}
       </Button>
     </form>
   );

@@ -34,7 +34,7 @@ describe('the limit at which a conversation stands', () => {
   });
 
   it('is told by what happened alone', () => {
-    const detail = 'The agent used its 20 steps. Resume it, or send a message, to let it go on for as many steps again.';
+    const detail = 'The agent used its 20 steps. Resume the conversation or send a message to continue for the same number of steps.';
     expect(causeOf({ code: 'agent.iteration-limit', detail })).toBe('The agent used its 20 steps.');
   });
 

@@ -1,6 +1,7 @@
 'use client';
 import { UpdateRunSettings } from '@slipway/contracts';
 import { Button, Dialog, Field, Input } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { money } from '../../browser/format.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
@@ -11,6 +12,7 @@ import { formOfRunSettings, runSettingsOfForm } from './limit.ts';
 
 /** How far this conversation's agent goes before it pauses and asks. */
 export function LimitsDialog({ onClose }: { onClose: () => void }) {
+  const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const settings = useView((view) => view.runSettings);
   const { costUsd: spent } = useSpent();
@@ -22,31 +24,26 @@ export function LimitsDialog({ onClose }: { onClose: () => void }) {
     onDone: onClose,
   });
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
-      title="Limits of this conversation"
-      description="At a limit the agent pauses and asks; nothing is lost."
-    >
+    <Dialog open onOpenChange={(open) => open || onClose()} title={t('terms.limitsOfThisConversation')} description={t('terms.atALimitTheAgent')}>
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <Field label="Steps for one message" hint="Empty: as many as the organization allows." error={form.error('maxIterations')}>
+        <Field label={t('terms.maxStepsPerMessage')} hint={t('terms.leaveEmptyForTheOrganizations')} error={form.error('maxIterations')}>
           {(control) => (
             <Input
               {...control}
               data-autofocus
               inputMode="numeric"
-              placeholder="no limit of its own"
+              placeholder={t('terms.noLimit')}
               value={form.values.maxIterations}
               onChange={(event) => form.set('maxIterations', event.target.value)}
             />
           )}
         </Field>
-        <Field label="It may cost, in USD" hint={`${money(spent)} so far. Empty: the budgets of the organization alone.`} error={form.error('maxBudgetUsd')}>
+        <Field label={t('terms.budgetUsd2')} hint={t('terms.soFarLeaveEmptyTo', { spent: money(spent) })} error={form.error('maxBudgetUsd')}>
           {(control) => (
             <Input
               {...control}
               inputMode="decimal"
-              placeholder="no limit of its own"
+              placeholder={t('terms.noLimit')}
               value={form.values.maxBudgetUsd}
               onChange={(event) => form.set('maxBudgetUsd', event.target.value)}
             />
@@ -55,10 +52,10 @@ export function LimitsDialog({ onClose }: { onClose: () => void }) {
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
           <Button tone="quiet" onClick={onClose}>
-            Cancel
+            {t('common.cancel')}
           </Button>
           <Button type="submit" tone="primary" busy={form.busy}>
-            Save
+            {t('common.save')}
           </Button>
         </div>
       </form>

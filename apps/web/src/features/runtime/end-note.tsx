@@ -1,5 +1,6 @@
 'use client';
 import { Info } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { unexplainedEnd } from './runtime-words.ts';
@@ -7,11 +8,12 @@ import { useRuntime } from './use-runtime.ts';
 
 /** Why it does not go on and what to do, under a timeline that does not say it. */
 export function EndNote() {
+  const t = useTranslations();
   const { org } = useSession();
   const status = useView((view) => view.status);
   const rows = useView((view) => view.timeline.rows);
   const runtime = useRuntime(status !== 'working' && status !== 'starting');
-  const note = runtime === null ? null : unexplainedEnd(runtime, status, rows);
+  const note = runtime === null ? null : unexplainedEnd(t, runtime, status, rows);
   if (note === null) return null;
   // Who may only watch can do nothing about it.
   const text = [note.cause, org.permissions.includes('conversation:write') ? note.nextStep : ''].filter((part) => part !== '').join(' ');

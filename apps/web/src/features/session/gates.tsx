@@ -3,6 +3,7 @@ import type { Me } from '@slipway/contracts';
 import { Button } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { AloneCard } from '../frame/alone-card.tsx';
@@ -14,21 +15,19 @@ export function Gates({ me }: { me: Me }) {
 }
 
 function EmailGate({ me }: { me: Me }) {
+  const t = useTranslations();
   const queries = useQueryClient();
   const begin = useMutation({ mutationFn: () => api.verifyEmail(), onSuccess: ({ url }) => window.location.assign(url) });
   return (
-    <AloneCard title="Confirm your e-mail address">
-      <p>
-        You are signed in as <strong className="font-medium break-all">{me.email ?? me.name}</strong>, but nobody has confirmed yet that the address is yours.
-        Until then Slipway shows you nothing.
-      </p>
-      <p className="text-ink-muted">Follow the link in the message that you were sent. If it did not come, have it sent again.</p>
+    <AloneCard title={t('session.confirmYourEmailAddress')}>
+      <p>{t.rich('session.youAreSignedInAs', { email: me.email ?? me.name, b: (chunks) => <strong className="font-medium break-all">{chunks}</strong> })}</p>
+      <p className="text-ink-muted">{t('session.followTheLinkInThe')}</p>
       <ErrorNotice error={begin.error} />
       <Button tone="primary" size="large" busy={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
-        Confirm the address
+        {t('session.confirmAddress')}
       </Button>
       <Button size="large" onClick={() => void queries.invalidateQueries({ queryKey: ['me'] })}>
-        I have confirmed it
+        {t('session.iHaveConfirmedIt')}
       </Button>
       <SignOutButton />
     </AloneCard>
@@ -36,6 +35,7 @@ function EmailGate({ me }: { me: Me }) {
 }
 
 function TermsGate({ me }: { me: Me }) {
+  const t = useTranslations();
   const queries = useQueryClient();
   const accept = useMutation({
     mutationFn: () => api.acceptTerms({ body: me.terms === null ? {} : { version: me.terms.version } }),
@@ -44,8 +44,8 @@ function TermsGate({ me }: { me: Me }) {
     onError: () => queries.invalidateQueries({ queryKey: ['me'] }),
   });
   return (
-    <AloneCard title={me.terms?.acceptedVersion ? 'The terms have changed' : 'Accept the terms'}>
-      <p>To work with Slipway here, read the terms of this installation and accept them.</p>
+    <AloneCard title={me.terms?.acceptedVersion ? t('session.theTermsOfServiceHave') : t('session.acceptTheTermsOfService')}>
+      <p>{t('session.readAndAcceptThisInstallations')}</p>
       {me.terms === null ? null : (
         <a
           href={me.terms.url}
@@ -53,13 +53,13 @@ function TermsGate({ me }: { me: Me }) {
           rel="noreferrer"
           className="inline-flex min-h-6 items-center gap-1.5 text-accent underline underline-offset-2 touch:min-h-11"
         >
-          Terms, version {me.terms.version} <ExternalLink aria-hidden className="size-4" />
-          <span className="sr-only">(opens in a new tab)</span>
+          {t('session.termsOfServiceVersion', { version: me.terms.version })} <ExternalLink aria-hidden className="size-4" />
+          <span className="sr-only">{t('session.opensInANewTab')}</span>
         </a>
       )}
       <ErrorNotice error={accept.error} />
       <Button tone="primary" size="large" busy={accept.isPending} onClick={() => accept.mutate()}>
-        I have read and accept them
+        {t('session.accept')}
       </Button>
       <SignOutButton />
     </AloneCard>

@@ -1,6 +1,7 @@
 'use client';
 import { Button, Card } from '@slipway/ui';
 import { useSearchParams } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import type { MouseEvent } from 'react';
 import { failureOfCode } from '../../api/failure.ts';
 import { Logo } from '../frame/logo.tsx';
@@ -16,6 +17,7 @@ function signInAt(path: string): string {
 }
 
 export function SignIn() {
+  const t = useTranslations();
   const query = useSearchParams();
   const error = query.get('error');
   const failure = error === null ? null : failureOfCode(error.includes('.') ? error : 'auth.sign-in-failed');
@@ -32,11 +34,9 @@ export function SignIn() {
       <Card className="flex w-full max-w-sm flex-col gap-5 p-8 shadow-float">
         <div className="flex items-center gap-2.5">
           <Logo className="size-8" />
-          <h1 className="text-xl font-semibold">Slipway</h1>
+          <h1 className="text-xl font-semibold">{t('session.slipway')}</h1>
         </div>
-        <p className="text-ink-muted">
-          Give a coding agent a task and a repository. It works in a sandbox of its own; you watch each step and take the diff home.
-        </p>
+        <p className="text-ink-muted">{t('session.giveACodingAgentA')}</p>
         {failure ? (
           <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm">
             <p className="font-medium text-bad">{failure.title}</p>
@@ -45,7 +45,7 @@ export function SignIn() {
         ) : null}
         <Button asChild tone="primary" size="large">
           <a href={signInAt(path)} onClick={comeBack}>
-            Sign in
+            {t('session.signIn')}
           </a>
         </Button>
       </Card>

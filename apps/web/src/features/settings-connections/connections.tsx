@@ -2,9 +2,11 @@
 import type { Connection } from '@slipway/contracts';
 import { Button, type Column, ConfirmDialog, EmptyState, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Ago, Ahead } from '../../browser/ago.tsx';
+import type { Translate } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -18,21 +20,19 @@ function nameOf(provider: string): string {
 
 /** Accounts at git hosts whose token Slipway holds for this person. */
 export function Connections() {
+  const t = useTranslations();
   const connections = useQuery<readonly Connection[]>({ queryKey: KEY, queryFn: async ({ signal }) => (await api.listMyConnections({ signal })).data });
   const [leaving, setLeaving] = useState<Connection | null>(null);
   return (
-    <Page
-      title="Connections"
-      description="Accounts at git hosts by which you have signed in. Agents use their tokens for your repositories, and never see them."
-    >
-      <QueryPanel query={connections} label="Your connections">
+    <Page title={t('common.connections')} description={t('settingsConnections.gitHostAccountsYouSigned')}>
+      <QueryPanel query={connections} label={t('settingsConnections.yourConnections')}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title="No account is connected" className="rounded-lg border border-line">
-              Sign in through a git host, such as GitHub or GitLab, where the sign-in page offers it: its account then stands here.
+            <EmptyState title={t('settingsConnections.noConnectedAccounts')} className="rounded-lg border border-line">
+              {t('settingsConnections.signInThroughAGit')}
             </EmptyState>
           ) : (
-            <Table label="Connections" columns={columns(setLeaving)} rows={rows} rowKey={(connection) => connection.provider} />
+            <Table label={t('common.connections')} columns={columns(t, setLeaving)} rows={rows} rowKey={(connection) => connection.provider} />
           )
         }
       </QueryPanel>
@@ -41,32 +41,39 @@ export function Connections() {
   );
 }
 
-function columns(forget: (connection: Connection) => void): Column<Connection>[] {
+function columns(t: Translate, forget: (connection: Connection) => void): Column<Connection>[] {
   return [
-    { label: 'Provider', phone: 'title', cell: (connection) => <span className="font-medium">{nameOf(connection.provider)}</span> },
+    { label: t('settingsConnections.provider'), phone: 'title', cell: (connection) => <span className="font-medium">{nameOf(connection.provider)}</span> },
     {
-      label: 'May',
-      cell: (connection) => <span className="font-mono text-xs break-words text-ink-muted">{connection.scopes.join(', ') || 'not said'}</span>,
+      label: t('settingsConnections.permissions'),
+      cell: (connection) => (
+        <span className="font-mono text-xs break-words text-ink-muted">{connection.scopes.join(', ') || t('settingsConnections.unknown')}</span>
+      ),
     },
-    { label: 'Connected', cell: (connection) => <Ago at={connection.connectedAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: 'Token renewed', cell: (connection) => <Ago at={connection.refreshedAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('settingsConnections.connected'), cell: (connection) => <Ago at={connection.connectedAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('settingsConnections.tokenRenewed'), cell: (connection) => <Ago at={connection.refreshedAt} className="whitespace-nowrap text-ink-muted" /> },
     {
-      label: 'Token ends',
+      label: t('settingsConnections.tokenExpires'),
       cell: (connection) =>
         connection.expiresAt === null ? (
-          <span className="text-ink-muted">Never by itself</span>
+          <span className="text-ink-muted">{t('settingsConnections.doesNotExpire')}</span>
         ) : (
           <Ahead at={connection.expiresAt} className="whitespace-nowrap text-ink-muted" />
         ),
     },
     {
-      label: 'Actions',
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (connection) => (
-        <Button size="small" tone="danger" aria-label={`Forget ${nameOf(connection.provider)}`} onClick={() => forget(connection)}>
-          Forget
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={t('settingsConnections.disconnect', { provider: nameOf(connection.provider) })}
+          onClick={() => forget(connection)}
+        >
+          {t('settingsConnections.disconnect2')}
         </Button>
       ),
     },
@@ -74,6 +81,7 @@ function columns(forget: (connection: Connection) => void): Column<Connection>[]
 }
 
 function ForgetDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
+  const t = useTranslations();
   const queries = useQueryClient();
   const forget = useMutation({
     mutationFn: () => api.deleteMyConnection({ provider: connection.provider }),
@@ -87,15 +95,12 @@ function ForgetDialog({ connection, onClose }: { connection: Connection; onClose
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`Forget the token of ${name}?`}
-      confirmLabel="Forget"
+      title={t('settingsConnections.disconnect3', { name })}
+      confirmLabel={t('settingsConnections.disconnect2')}
       busy={forget.isPending}
       onConfirm={() => forget.mutate()}
     >
-      <p>
-        Agents cannot reach your repositories there any more. It comes back when you sign in through {name} again. To take the permission away for good, do so
-        at {name} too.
-      </p>
+      <p>{t('settingsConnections.agentsCanNoLongerAccess', { name })}</p>
       <ErrorNotice error={forget.error} />
     </ConfirmDialog>
   );

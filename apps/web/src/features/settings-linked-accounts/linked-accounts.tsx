@@ -2,12 +2,14 @@
 import type { LinkableConnection, LinkedAccount } from '@slipway/contracts';
 import { Badge, Button, type Column, ConfirmDialog, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOfCode } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
+import type { Translate } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -18,6 +20,7 @@ const KEY = ['linked-accounts'];
 
 /** Accounts at providers that this user has shown to be theirs. */
 export function LinkedAccounts() {
+  const t = useTranslations();
   const queries = useQueryClient();
   const [confirming, setConfirming] = useAddressValue('confirm');
   const [problem, setProblem] = useAddressValue('problem');
@@ -26,27 +29,26 @@ export function LinkedAccounts() {
   const pending = accounts.data?.data.find(({ id, state }) => id === confirming && state === 'pending');
   const changed = () => void queries.invalidateQueries({ queryKey: KEY });
   return (
-    <Page
-      title="Linked accounts"
-      description="Who you are at GitHub, GitLab or Gitea. What you ask for there in an issue or a comment is then done in your name here, and you can choose from the repositories that you may read."
-    >
+    <Page title={t('common.linkedAccounts')} description={t('settingsLinkedAccounts.yourAccountsAtGitHosts')}>
       {problem === null ? null : <Problem code={problem} onDismiss={() => setProblem(null)} />}
       {confirming === null || accounts.data === undefined || pending !== undefined ? null : (
-        <Notice tone="warn" title="This link is over, or was begun in another browser." action={<Button onClick={() => setConfirming(null)}>Dismiss</Button>}>
-          Nothing was linked. Begin again below.
+        <Notice
+          tone="warn"
+          title={t('settingsLinkedAccounts.thisLinkRequestHasExpired')}
+          action={<Button onClick={() => setConfirming(null)}>{t('settingsLinkedAccounts.dismiss')}</Button>}
+        >
+          {t('settingsLinkedAccounts.nothingWasLinkedStartAgain')}
         </Notice>
       )}
-      <QueryPanel query={accounts} label="Your linked accounts">
+      <QueryPanel query={accounts} label={t('settingsLinkedAccounts.yourLinkedAccounts')}>
         {({ data, linkable }) => (
           <div className="flex flex-col gap-8">
             {data.length === 0 ? (
-              <EmptyState title="No account is linked" className="rounded-lg border border-line">
-                {linkable.length === 0
-                  ? 'None of your organizations has a connection by which accounts can be linked. An admin enters an OAuth client at the connection, under Admin, Integrations.'
-                  : 'Link yours below. Until then what you ask for there is refused.'}
+              <EmptyState title={t('settingsLinkedAccounts.noLinkedAccounts')} className="rounded-lg border border-line">
+                {linkable.length === 0 ? t('settingsLinkedAccounts.noneOfYourOrganizationsHas') : t('settingsLinkedAccounts.linkAnAccountBelowUntil')}
               </EmptyState>
             ) : (
-              <Table label="Linked accounts" columns={columns(setUnlinking, (id) => setConfirming(id))} rows={data} rowKey={({ id }) => id} />
+              <Table label={t('common.linkedAccounts')} columns={columns(t, setUnlinking, (id) => setConfirming(id))} rows={data} rowKey={({ id }) => id} />
             )}
             <Linkable connections={stillToLink(linkable, data)} />
           </div>
@@ -59,47 +61,53 @@ export function LinkedAccounts() {
 }
 
 function Problem({ code, onDismiss }: { code: string; onDismiss: () => void }) {
+  const t = useTranslations();
   const failure = failureOfCode(code);
   return (
-    <Notice tone="bad" title={failure.title} action={<Button onClick={onDismiss}>Dismiss</Button>}>
-      Nothing was linked. {failure.nextStep}
+    <Notice tone="bad" title={failure.title} action={<Button onClick={onDismiss}>{t('settingsLinkedAccounts.dismiss')}</Button>}>
+      {t('settingsLinkedAccounts.nothingWasLinked', { nextStep: failure.nextStep })}
     </Notice>
   );
 }
 
-function columns(unlink: (account: LinkedAccount) => void, confirm: (id: string) => void): Column<LinkedAccount>[] {
+function columns(t: Translate, unlink: (account: LinkedAccount) => void, confirm: (id: string) => void): Column<LinkedAccount>[] {
   return [
     {
-      label: 'Account',
+      label: t('settingsLinkedAccounts.account'),
       phone: 'title',
       cell: (account) => (
         <span className="block min-w-0">
           <span className="block font-medium break-words">{account.login}</span>
           <span className="block text-xs break-words text-ink-muted">
-            {account.providerName} at {account.host}, id {account.externalUserId}
+            {t('settingsLinkedAccounts.atId', { providerName: account.providerName, host: account.host, externalUserId: account.externalUserId })}
           </span>
         </span>
       ),
     },
-    { label: 'In', cell: (account) => <span className="break-words">{account.orgName}</span> },
+    { label: t('settingsLinkedAccounts.organization'), cell: (account) => <span className="break-words">{account.orgName}</span> },
     {
-      label: 'Linked',
+      label: t('settingsLinkedAccounts.linked'),
       className: 'md:whitespace-nowrap',
-      cell: (account) => (account.linkedAt === null ? <Badge tone="warn">Waits for you</Badge> : <Ago at={account.linkedAt} />),
+      cell: (account) => (account.linkedAt === null ? <Badge tone="warn">{t('settingsLinkedAccounts.waitingForYou')}</Badge> : <Ago at={account.linkedAt} />),
     },
     {
-      label: 'Actions',
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
       cell: (account) =>
         account.state === 'pending' ? (
-          <Button size="small" aria-label={`Confirm ${account.login}`} onClick={() => confirm(account.id)}>
-            Confirm…
+          <Button size="small" aria-label={t('settingsLinkedAccounts.confirm', { login: account.login })} onClick={() => confirm(account.id)}>
+            {t('settingsLinkedAccounts.confirm2')}
           </Button>
         ) : (
-          <Button size="small" tone="danger" aria-label={`Unlink ${account.login} at ${account.host} in ${account.orgName}`} onClick={() => unlink(account)}>
-            Unlink
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={t('settingsLinkedAccounts.unlinkAtIn', { login: account.login, host: account.host, orgName: account.orgName })}
+            onClick={() => unlink(account)}
+          >
+            {t('settingsLinkedAccounts.unlink')}
           </Button>
         ),
     },
@@ -108,6 +116,7 @@ function columns(unlink: (account: LinkedAccount) => void, confirm: (id: string)
 
 /** Where another account can be linked: each leads to the provider and back. */
 function Linkable({ connections }: { connections: readonly LinkableConnection[] }) {
+  const t = useTranslations();
   const begin = useMutation({
     mutationFn: ({ orgId, connectionId }: LinkableConnection) => api.beginLink({ body: { org: orgId, connectionId } }),
     onSuccess: ({ authorizeUrl }) => {
@@ -116,23 +125,23 @@ function Linkable({ connections }: { connections: readonly LinkableConnection[] 
   });
   if (connections.length === 0) return null;
   return (
-    <Section title="Link an account" description="You sign in there, come back here, and confirm. Slipway asks who you are, and keeps no token of yours.">
+    <Section title={t('settingsLinkedAccounts.linkAnAccount')} description={t('settingsLinkedAccounts.signInThereReturnHere')}>
       <ErrorNotice error={begin.error} />
       <ul className="flex flex-col divide-y divide-line rounded-lg border border-line bg-surface">
         {connections.map((connection) => (
           <li key={keyOf(connection)} className="flex items-center justify-between gap-4 px-4 py-2.5">
             <span className="min-w-0">
               <span className="block text-sm font-medium break-words">
-                {connection.providerName} at {connection.host}
+                {t('settingsLinkedAccounts.at2', { providerName: connection.providerName, host: connection.host })}
               </span>
               <span className="block text-xs break-words text-ink-muted">{connection.orgName}</span>
             </span>
             <Button
-              aria-label={`Link an account at ${connection.host} in ${connection.orgName}`}
+              aria-label={t('settingsLinkedAccounts.linkAnAccountAtIn', { host: connection.host, orgName: connection.orgName })}
               busy={(begin.isPending || begin.isSuccess) && begin.variables.connectionId === connection.connectionId}
               onClick={() => begin.mutate(connection)}
             >
-              Link
+              {t('settingsLinkedAccounts.link')}
             </Button>
           </li>
         ))}
@@ -142,10 +151,11 @@ function Linkable({ connections }: { connections: readonly LinkableConnection[] 
 }
 
 function UnlinkDialog({ account, onClose, onDone }: { account: LinkedAccount; onClose: () => void; onDone: () => void }) {
+  const t = useTranslations();
   const unlink = useMutation({
     mutationFn: () => api.deleteLinkedAccount({ link: account.id }),
     onSuccess: () => {
-      toast(`${account.login} is unlinked.`);
+      toast(t('settingsLinkedAccounts.isUnlinked', { login: account.login }));
       onDone();
       onClose();
     },
@@ -154,14 +164,12 @@ function UnlinkDialog({ account, onClose, onDone }: { account: LinkedAccount; on
     <ConfirmDialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={`Unlink ${account.login}?`}
-      confirmLabel="Unlink"
+      title={t('settingsLinkedAccounts.unlink2', { login: account.login })}
+      confirmLabel={t('settingsLinkedAccounts.unlink')}
       busy={unlink.isPending}
       onConfirm={() => unlink.mutate()}
     >
-      <p>
-        What this account asks for at {account.host} is refused in {account.orgName} from then on. Conversations that are under way go on.
-      </p>
+      <p>{t('settingsLinkedAccounts.requestsByThisAccountAt', { host: account.host, orgName: account.orgName })}</p>
       <ErrorNotice error={unlink.error} />
     </ConfirmDialog>
   );

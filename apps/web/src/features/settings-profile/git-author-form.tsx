@@ -1,6 +1,7 @@
 'use client';
 import { type MySettings, UpdateMySettings } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -9,6 +10,7 @@ import { useSaveMySettings } from '../settings/use-my-settings.ts';
 
 /** Empty means: as the account says. */
 export function GitAuthorForm({ settings }: { settings: MySettings }) {
+  const t = useTranslations();
   const me = useMe().data;
   const save = useSaveMySettings();
   const form = useForm({
@@ -16,12 +18,12 @@ export function GitAuthorForm({ settings }: { settings: MySettings }) {
     schema: UpdateMySettings,
     requestOf: ({ gitAuthorName, gitAuthorEmail }) => ({ gitAuthorName: gitAuthorName.trim() || null, gitAuthorEmail: gitAuthorEmail.trim() || null }),
     send: (body) => save(body),
-    onDone: () => void toast.success('Your settings are saved.'),
+    onDone: () => void toast.success(t('settingsProfile.settingsSaved')),
   });
   return (
     <form {...form.props} className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Author name" error={form.error('gitAuthorName')}>
+        <Field label={t('settingsProfile.authorName')} error={form.error('gitAuthorName')}>
           {(control) => (
             <Input
               {...control}
@@ -32,7 +34,7 @@ export function GitAuthorForm({ settings }: { settings: MySettings }) {
             />
           )}
         </Field>
-        <Field label="Author e-mail" error={form.error('gitAuthorEmail')}>
+        <Field label={t('settingsProfile.authorEmail')} error={form.error('gitAuthorEmail')}>
           {(control) => (
             <Input
               {...control}
@@ -47,7 +49,7 @@ export function GitAuthorForm({ settings }: { settings: MySettings }) {
       </div>
       <FormFailure failure={form.failure} />
       <Button type="submit" className="self-start" busy={form.busy}>
-        Save
+        {t('common.save')}
       </Button>
     </form>
   );

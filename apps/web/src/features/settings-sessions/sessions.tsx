@@ -2,6 +2,7 @@
 import type { MySession } from '@slipway/contracts';
 import { Badge, Button, type Column, ConfirmDialog, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -15,25 +16,26 @@ const KEY = ['my-sessions'];
 
 /** Browsers that are signed in as this person, and the end of any of them. */
 export function Sessions() {
+  const t = useTranslations();
   const sessions = useQuery<readonly MySession[]>({ queryKey: KEY, queryFn: async ({ signal }) => (await api.listMySessions({ signal })).data });
   const [ending, setEnding] = useState<'others' | 'all' | null>(null);
   const others = sessions.data?.filter((session) => !session.current).length ?? 0;
   return (
     <Page
-      title="Sessions"
-      description="Browsers that are signed in as you. One that you do not know: sign it out, and change your password where you sign in."
+      title={t('common.sessions')}
+      description={t('settingsSessions.browsersSignedInAsYou')}
       action={
         <div className="flex flex-wrap gap-2">
           <Button disabled={others === 0} onClick={() => setEnding('others')}>
-            Sign out the others
+            {t('settingsSessions.signOutAllOthers')}
           </Button>
           <Button tone="danger" onClick={() => setEnding('all')}>
-            Sign out everywhere
+            {t('settingsSessions.signOutEverywhere')}
           </Button>
         </div>
       }
     >
-      <QueryPanel query={sessions} label="Your sessions">
+      <QueryPanel query={sessions} label={t('settingsSessions.yourSessions')}>
         {(rows) => <SessionTable rows={rows} />}
       </QueryPanel>
       {ending === null ? null : <EndDialog which={ending} onClose={() => setEnding(null)} />}
@@ -42,6 +44,7 @@ export function Sessions() {
 }
 
 function SessionTable({ rows }: { rows: readonly MySession[] }) {
+  const t = useTranslations();
   const queries = useQueryClient();
   const end = useMutation({
     // The one that asks leaves as by "Sign out": at the sign-in service too, or the next click would let it in again.
@@ -49,26 +52,29 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
     onSuccess: async (_answer, session) => {
       if (session.current) return;
       await queries.invalidateQueries({ queryKey: KEY });
-      toast.success(`${session.device} is signed out.`);
+      toast.success(t('settingsSessions.wasSignedOut', { device: session.device }));
     },
-    onError: (_error, session) => void toast.error(`${session.device} is still signed in: the server did not do it. Try again.`),
+    onError: (_error, session) => void toast.error(t('settingsSessions.signingOutFailedTryAgain', { device: session.device })),
   });
   const columns: Column<MySession>[] = [
     {
-      label: 'Browser',
+      label: t('common.browser'),
       phone: 'title',
       cell: (session) => (
         <span className="flex flex-wrap items-center gap-2 font-medium">
-          {session.device} {session.current ? <Badge tone="accent">This one</Badge> : null}
+          {session.device} {session.current ? <Badge tone="accent">{t('settingsSessions.thisBrowser2')}</Badge> : null}
         </span>
       ),
     },
-    { label: 'Address', cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? 'not known'}</span> },
-    { label: 'Signed in', cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: 'Last seen', cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: 'Ends', cell: (session) => <Ahead at={session.expiresAt} className="whitespace-nowrap text-ink-muted" /> },
     {
-      label: 'Actions',
+      label: t('common.address'),
+      cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? t('settingsSessions.unknown')}</span>,
+    },
+    { label: t('settingsSessions.signedIn'), cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('settingsSessions.lastSeen'), cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: t('settingsSessions.expires'), cell: (session) => <Ahead at={session.expiresAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('common.actions'),
       unnamed: true,
       align: 'end',
       phone: 'actions',
@@ -76,19 +82,20 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
         <Button
           size="small"
           tone="danger"
-          aria-label={`Sign out ${session.current ? 'this browser' : session.device}`}
+          aria-label={t('settingsSessions.signOut', { device: session.current ? t('settingsSessions.thisBrowser') : session.device })}
           busy={end.isPending && end.variables.id === session.id}
           onClick={() => end.mutate(session)}
         >
-          Sign out
+          {t('common.signOut')}
         </Button>
       ),
     },
   ];
-  return <Table label="Sessions" columns={columns} rows={rows} rowKey={(session) => session.id} />;
+  return <Table label={t('common.sessions')} columns={columns} rows={rows} rowKey={(session) => session.id} />;
 }
 
 function EndDialog({ which, onClose }: { which: 'others' | 'all'; onClose: () => void }) {
+  const t = useTranslations();
   const queries = useQueryClient();
   const end = useMutation({
     mutationFn: async () => {
@@ -99,7 +106,7 @@ function EndDialog({ which, onClose }: { which: 'others' | 'all'; onClose: () =>
     onSuccess: async (ended) => {
       if (which === 'all') return;
       await queries.invalidateQueries({ queryKey: KEY });
-      toast.success(ended === 1 ? 'One browser is signed out.' : `${ended} browsers are signed out.`);
+      toast.success(t('settingsSessions.browsersAreSignedOut', { ended }));
       onClose();
     },
   });
@@ -107,14 +114,15 @@ function EndDialog({ which, onClose }: { which: 'others' | 'all'; onClose: () =>
     <ConfirmDialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={which === 'all' ? 'Sign out everywhere?' : 'Sign out the others?'}
-      confirmLabel="Sign out"
+      title={which === 'all' ? t('settingsSessions.signOutEverywhere2') : t('settingsSessions.signOutAllOthers2')}
+      confirmLabel={t('common.signOut')}
       busy={end.isPending}
       onConfirm={() => end.mutate()}
     >
       <p>
-        {which === 'all' ? 'Every browser, this one too, has to sign in again.' : 'Every browser but this one has to sign in again.'} It takes two seconds.
-        Agents go on with their work, and API keys stay as they are.
+        {t('settingsSessions.thisTakesUpToTwo', {
+          which: which === 'all' ? t('settingsSessions.everyBrowserIncludingThisOne') : t('settingsSessions.everyBrowserExceptThisOne'),
+        })}
       </p>
       <ErrorNotice error={end.error} />
     </ConfirmDialog>

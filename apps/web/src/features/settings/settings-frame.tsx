@@ -2,6 +2,7 @@
 import { LinkTabs } from '@slipway/ui';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { useStored } from '../../browser/stored.ts';
 import { LAST_ORG, lastOrg } from '../frame/last-org.ts';
@@ -10,23 +11,24 @@ import { SignedIn } from '../session/signed-in.tsx';
 
 /** Pages about the person, in the order of the tabs. */
 const SETTINGS_TABS = [
-  { path: 'profile', label: 'Profile' },
-  { path: 'sessions', label: 'Sessions' },
-  { path: 'connections', label: 'Connections' },
-  { path: 'linked-accounts', label: 'Linked accounts' },
+  { path: 'profile', label: 'common.profile' },
+  { path: 'sessions', label: 'common.sessions' },
+  { path: 'connections', label: 'common.connections' },
+  { path: 'linked-accounts', label: 'common.linkedAccounts' },
 ] as const;
 
 /** One's own settings hold in every organization; the rail beside them is that of the one which was looked at last. */
 export function SettingsFrame({ children }: { children: ReactNode }) {
+  const t = useTranslations();
   const [last] = useStored(LAST_ORG, '');
   const path = usePathname();
   const tabs = SETTINGS_TABS.map((tab) => {
     const href = `/settings/${tab.path}`;
-    return { key: tab.path, current: path === href, link: <Link href={href}>{tab.label}</Link> };
+    return { key: tab.path, current: path === href, link: <Link href={href}>{t(tab.label)}</Link> };
   });
   const page = (
     <div className="flex h-full min-h-0 flex-col lg:flex-row">
-      <LinkTabs label="Settings" tabs={tabs} />
+      <LinkTabs label={t('common.settings')} tabs={tabs} />
       <div className="min-h-0 min-w-0 flex-1">{children}</div>
     </div>
   );

@@ -4,6 +4,7 @@ import { SearchAddon } from '@xterm/addon-search';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal } from '@xterm/xterm';
 import { bytes as bytesInWords } from '../../browser/format.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { terminalTheme } from './terminal-theme.ts';
 
 /** Lines above the screen that can be scrolled back to. */
@@ -15,6 +16,7 @@ const OWN_ANSWER = /^\x1b(?:\[[?>=]?[\d;]*[cnRtuy$]|\]|P)/;
 const CLEAN = '\x18\x1b[0m';
 
 export interface ShellScreenOptions {
+  readonly t: Translate;
   readonly shell: LiveShell;
   readonly element: HTMLElement;
   readonly dark: boolean;
@@ -83,18 +85,18 @@ export class ShellScreen {
       this.#replaying = true;
       terminal.reset();
       this.#options.note(null);
-      if (message.cut) terminal.write('\x1b[2m[what came before is no longer kept]\x1b[0m\r\n');
+      if (message.cut) terminal.write(`\x1b[2m[${this.#options.t('terminal.earlierOutputDropped')}]\x1b[0m\r\n`);
       this.fit();
     } else if (message.type === 'caught-up') terminal.write('', () => (this.#replaying = false));
     else if (message.type === 'mark') terminal.write('', () => this.#options.send({ type: 'seen', at: message.at }));
     else if (message.type === 'skipped')
-      terminal.write(`${CLEAN}\r\n\x1b[2m[${bytesInWords(message.bytes)} were written faster than they can be shown, and are left out]\x1b[0m\r\n`);
+      terminal.write(`${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.outputSkipped', { size: bytesInWords(message.bytes) })}]\x1b[0m\r\n`);
     else if (message.type === 'resized') terminal.resize(message.cols, message.rows);
-    else if (message.type === 'not-typed') this.#options.note(`${message.reason} What you typed now was thrown away.`);
+    else if (message.type === 'not-typed') this.#options.note(`${message.reason} ${this.#options.t('terminal.inputDropped')}`);
     else {
       terminal.options.disableStdin = true;
       terminal.options.cursorBlink = false;
-      terminal.write(`${CLEAN}\r\n\x1b[2m[the shell has ended${message.exitCode === 0 ? '' : `, exit code ${message.exitCode}`}]\x1b[0m\r\n`);
+      terminal.write(`${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.shellEnded', { exitCode: message.exitCode ?? 0 })}]\x1b[0m\r\n`);
     }
   }
 

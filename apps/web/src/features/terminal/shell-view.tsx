@@ -1,4 +1,5 @@
 'use client';
+import { useTranslations } from 'next-intl';
 import '@xterm/xterm/css/xterm.css';
 import type { LiveShell } from '@slipway/contracts';
 import { Button, IconButton, Input } from '@slipway/ui';
@@ -24,6 +25,7 @@ const KEYS = [
 
 /** One shell, for as long as it is shown. @param leave puts the focus out of it. */
 export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; screenReader: boolean; leave: () => void }) {
+  const t = useTranslations();
   const place = useRef<HTMLDivElement>(null);
   const screen = useRef<ShellScreen | null>(null);
   const dark = useTheme().resolvedTheme === 'dark';
@@ -37,19 +39,20 @@ export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; sc
 
   /** Links to the sandbox's own machine are its ports. */
   const follow = (url: string) => {
-    const port = readPortAddress(url);
+    const port = readPortAddress(t, url);
     if (typeof port === 'string') window.open(url, '_blank', 'noopener,noreferrer');
     else open.mutate(port);
   };
-  const latest = useRef({ channel, follow, leave, shell, dark, screenReader });
+  const latest = useRef({ t, channel, follow, leave, shell, dark, screenReader });
   useEffect(() => {
-    latest.current = { channel, follow, leave, shell, dark, screenReader };
+    latest.current = { t, channel, follow, leave, shell, dark, screenReader };
   });
 
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
     const made = new ShellScreen({
+      t: latest.current.t,
       shell: latest.current.shell,
       element,
       dark: latest.current.dark,
@@ -97,6 +100,7 @@ export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; sc
 }
 
 function SearchBar({ find, end }: { find: (text: string, where: 'next' | 'previous') => boolean; end: () => void }) {
+  const t = useTranslations();
   const [text, setText] = useState('');
   const [missing, setMissing] = useState(false);
   const look = (where: 'next' | 'previous') => setMissing(text !== '' && !find(text, where));
@@ -104,8 +108,8 @@ function SearchBar({ find, end }: { find: (text: string, where: 'next' | 'previo
     <search className="flex items-center gap-1 border-b border-line bg-surface px-2 py-1">
       <Input
         autoFocus
-        aria-label="Search in the terminal"
-        placeholder="Search in the terminal"
+        aria-label={t('terminal.searchTerminal')}
+        placeholder={t('terminal.searchTerminal')}
         value={text}
         aria-invalid={missing}
         onChange={(event) => {
@@ -119,15 +123,15 @@ function SearchBar({ find, end }: { find: (text: string, where: 'next' | 'previo
         className="h-8 flex-1"
       />
       <span role="status" className="text-xs text-ink-muted">
-        {missing ? 'Not found' : ''}
+        {missing ? t('terminal.notFound') : ''}
       </span>
-      <IconButton label="Further up" size="icon-small" onClick={() => look('previous')}>
+      <IconButton label={t('terminal.previousMatch')} size="icon-small" onClick={() => look('previous')}>
         <ArrowUp aria-hidden />
       </IconButton>
-      <IconButton label="Further down" size="icon-small" onClick={() => look('next')}>
+      <IconButton label={t('terminal.nextMatch')} size="icon-small" onClick={() => look('next')}>
         <ArrowDown aria-hidden />
       </IconButton>
-      <IconButton label="Close the search" size="icon-small" onClick={end}>
+      <IconButton label={t('terminal.closeSearch')} size="icon-small" onClick={end}>
         <X aria-hidden />
       </IconButton>
     </search>

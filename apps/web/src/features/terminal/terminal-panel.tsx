@@ -2,8 +2,10 @@
 import type { LiveShell } from '@slipway/contracts';
 import { AfterDelay, Button, cn, EmptyState, IconButton, Menu, MenuItem, Skeleton } from '@slipway/ui';
 import { Bot, Check, EllipsisVertical, Hand, Plus, SquareTerminal, X } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { useRef } from 'react';
 import { useStored } from '../../browser/stored.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { useView } from '../conversation/conversation-context.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { LiveNotice } from '../live/live-notice.tsx';
@@ -12,37 +14,38 @@ import { useShells } from './use-shells.ts';
 
 /** The person's shells in the sandbox, and the agent's to look on. */
 export function TerminalPanel() {
+  const t = useTranslations();
   const { channel, shells, shown, show, open, close, lost } = useShells();
   const [reader, setReader] = useStored('terminal.screen-reader', 'off');
   const tabs = useRef<HTMLElement>(null);
   const connected = channel.state.phase === 'open';
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <LiveNotice channel={channel} what="The terminal" />
+      <LiveNotice channel={channel} what={t('terminal.theTerminal')} />
       <div className="flex h-10 shrink-0 items-center gap-1 border-b border-line px-2 touch:h-12">
-        <nav ref={tabs} aria-label="Shells" className="flex min-w-0 flex-1 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
+        <nav ref={tabs} aria-label={t('terminal.shells')} className="flex min-w-0 flex-1 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
           {shells?.map((shell) => (
             <ShellTab key={shell.id} shell={shell} chosen={shell.id === shown?.id} show={() => show(shell.id)} close={() => close(shell.id)} />
           ))}
         </nav>
         <TakeOver />
-        <IconButton label="New shell" size="icon-small" onClick={open} disabled={!connected}>
+        <IconButton label={t('terminal.newShell')} size="icon-small" onClick={open} disabled={!connected}>
           <Plus aria-hidden />
         </IconButton>
         <Menu
           trigger={
-            <IconButton label="Terminal settings" size="icon-small">
+            <IconButton label={t('terminal.terminalSettings')} size="icon-small">
               <EllipsisVertical aria-hidden />
             </IconButton>
           }
         >
           <MenuItem onSelect={() => setReader(reader === 'on' ? 'off' : 'on')}>
-            {reader === 'on' ? <Check aria-hidden /> : <span className="size-4" />} Read aloud by a screen reader
+            {reader === 'on' ? <Check aria-hidden /> : <span className="size-4" />} {t('terminal.screenReaderSupport')}
           </MenuItem>
         </Menu>
       </div>
       {shown !== null ? (
-        <section aria-label={nameOf(shown)} className="flex min-h-0 flex-1 flex-col">
+        <section aria-label={nameOf(t, shown)} className="flex min-h-0 flex-1 flex-col">
           <ShellView
             key={shown.id}
             shell={shown}
@@ -55,11 +58,11 @@ export function TerminalPanel() {
           <Skeleton className="m-3 h-40" />
         </AfterDelay>
       ) : (
-        <EmptyState title={lost ? 'Your shells have ended' : 'No shell is open'}>
-          {lost ? 'The sandbox, or what runs its tools, was started anew; what they had written is not kept. ' : 'Shells go on while nobody looks. '}
+        <EmptyState title={lost ? t('terminal.yourShellsHaveEnded') : t('terminal.noOpenShells')}>
+          {lost ? t('terminal.theSandboxOrItsTools') : t('terminal.shellsKeepRunningInThe')}
           <span className="mt-3 block">
             <Button onClick={open} disabled={!connected}>
-              <Plus aria-hidden /> New shell
+              <Plus aria-hidden /> {t('terminal.newShell')}
             </Button>
           </span>
         </EmptyState>
@@ -69,16 +72,17 @@ export function TerminalPanel() {
 }
 
 function ShellTab({ shell, chosen, show, close }: { shell: LiveShell; chosen: boolean; show: () => void; close: () => void }) {
+  const t = useTranslations();
   const agent = shell.owner === 'agent';
   return (
     <div className={cn('flex h-7 shrink-0 items-center rounded-md text-xs touch:h-9', chosen ? 'bg-raised text-ink' : 'text-ink-muted hover:text-ink')}>
       <button type="button" aria-pressed={chosen} onClick={show} className="flex h-full items-center gap-1.5 rounded-md px-2">
         {agent ? <Bot aria-hidden className="size-3.5" /> : <SquareTerminal aria-hidden className="size-3.5" />}
-        {nameOf(shell)}
-        {shell.exitCode === null ? null : <span className="text-ink-muted">ended</span>}
+        {nameOf(t, shell)}
+        {shell.exitCode === null ? null : <span className="text-ink-muted">{t('terminal.ended')}</span>}
       </button>
       {agent ? null : (
-        <IconButton label={`Close ${shell.title}`} size="icon-small" onClick={close}>
+        <IconButton label={t('terminal.close', { title: shell.title })} size="icon-small" onClick={close}>
           <X aria-hidden />
         </IconButton>
       )}
@@ -86,22 +90,23 @@ function ShellTab({ shell, chosen, show, close }: { shell: LiveShell; chosen: bo
   );
 }
 
-function nameOf({ owner, title }: LiveShell): string {
-  return owner === 'agent' ? `Agent · ${title} · read-only` : title;
+function nameOf(t: Translate, { owner, title }: LiveShell): string {
+  return owner === 'agent' ? t('terminal.agentShell', { title }) : title;
 }
 
 /** While the agent works, two hands are on one workspace: stops the agent, whose sandbox stays. */
 function TakeOver() {
+  const t = useTranslations();
   const status = useView((view) => view.status);
   const { stop } = useLifecycle();
   if (status !== 'working' && !(stop.isSuccess && status === 'stopped')) return null;
   return status === 'working' ? (
-    <Button size="small" busy={stop.isPending} onClick={() => stop.mutate()} title="Stops the agent; your next message lets it go on">
-      {stop.isPending ? null : <Hand aria-hidden />} Take over
+    <Button size="small" busy={stop.isPending} onClick={() => stop.mutate()} title={t('terminal.stopsTheAgentYourNext')}>
+      {stop.isPending ? null : <Hand aria-hidden />} {t('terminal.takeOver')}
     </Button>
   ) : (
     <span role="status" className="shrink-0 text-xs text-ink-muted">
-      The agent has stopped; a message lets it go on
+      {t('terminal.theAgentHasStoppedSend')}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 'use client';
 import { type LiveShell, TerminalLiveMessage, type TerminalLiveRequest } from '@slipway/contracts';
+import { useTranslations } from 'next-intl';
 import { useRef, useState } from 'react';
 import { toast } from 'sonner';
 import type { LiveChannel } from '../live/live-state.ts';
@@ -19,6 +20,7 @@ export interface Shells {
 
 /** The shells of this sandbox. A person who has none is given one when the panel opens. */
 export function useShells(): Shells {
+  const t = useTranslations();
   const [shells, setShells] = useState<readonly LiveShell[] | null>(null);
   const [wanted, setWanted] = useState<string | null>(null);
   const [lost, setLost] = useState(false);
@@ -33,7 +35,7 @@ export function useShells(): Shells {
       if (message?.type === 'opened') {
         setWanted(message.shell);
         setLost(false);
-      } else if (message?.type === 'not-opened') toast.error('No shell was opened', { description: message.reason });
+      } else if (message?.type === 'not-opened') toast.error(t('terminal.theShellCouldNotBe'), { description: message.reason });
       else if (message?.type === 'shells') {
         const mine = message.shells.filter(({ owner }) => owner === 'person');
         const before = shells?.filter(({ owner }) => owner === 'person') ?? [];

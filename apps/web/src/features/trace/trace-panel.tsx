@@ -1,6 +1,7 @@
 'use client';
 import type { ConversationTrace } from '@slipway/contracts';
 import { Button, Checkbox, EmptyState, SkeletonLines } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useMemo, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { duration } from '../../browser/format.ts';
@@ -14,6 +15,7 @@ import { useTrace } from './use-trace.ts';
 
 /** Where the time and the money of a conversation went: what took long in a line, then each turn as a waterfall. */
 export function TracePanel() {
+  const t = useTranslations();
   /** Where earlier parts began, the first at 0. */
   const [parts, setParts] = useState<readonly number[]>([0]);
   const after = parts.at(-1) ?? 0;
@@ -28,28 +30,30 @@ export function TracePanel() {
     return error ? (
       <Failed error={error} retry={() => void refetch()} className="m-4" />
     ) : (
-      <div role="status" aria-label="Loading the trace" className="p-4">
+      <div role="status" aria-label={t('trace.loadingTheTrace')} className="p-4">
         <SkeletonLines />
       </div>
     );
-  if (data.spans.length === 0)
-    return <EmptyState title="No trace yet">Once the first message is sent, its start, model calls and tools are here with time, tokens and cost.</EmptyState>;
+  if (data.spans.length === 0) return <EmptyState title={t('trace.noTraceYet')}>{t('trace.afterTheFirstMessageIts')}</EmptyState>;
   return (
     <div className="@container flex h-full min-h-0 flex-col">
       <Head trace={data} failed={error !== null} criticalOnly={criticalOnly} setCriticalOnly={setCriticalOnly} />
       <TraceTree trace={shown} show={show} />
       {parts.length > 1 || data.nextAfter !== null ? (
-        <nav aria-label="Parts of the trace" className="flex shrink-0 items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-ink-muted">
+        <nav
+          aria-label={t('trace.partsOfTheTrace')}
+          className="flex shrink-0 items-center justify-between gap-2 border-t border-line px-3 py-2 text-xs text-ink-muted"
+        >
           <Button size="small" disabled={parts.length === 1} onClick={() => setParts(parts.slice(0, -1))}>
-            Earlier
+            {t('trace.earlier')}
           </Button>
-          <span>Part {parts.length} of a long trace</span>
+          <span>{t('trace.partOfALongTrace', { count: parts.length })}</span>
           <Button
             size="small"
             disabled={data.nextAfter === null || isPlaceholderData}
             onClick={() => data.nextAfter !== null && setParts([...parts, data.nextAfter])}
           >
-            Later
+            {t('trace.later')}
           </Button>
         </nav>
       ) : null}
@@ -65,24 +69,25 @@ interface HeadProps {
 }
 
 function Head({ trace, failed, criticalOnly, setCriticalOnly }: HeadProps) {
+  const t = useTranslations();
   const parts = partsOf(trace.turns);
-  const clockNote = clockNoteOf(trace.spans);
+  const clockNote = clockNoteOf(t, trace.spans);
   return (
-    <section aria-label="What took long" className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm">
-      <p className="font-medium">{summaryOf(trace)}</p>
-      <p className="text-xs text-ink-muted tabular-nums">{totalsOf(trace.turns)}</p>
-      <ul aria-label="Time by part" className="flex flex-wrap gap-x-4 gap-y-1 text-xs tabular-nums">
+    <section aria-label={t('trace.summary')} className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm">
+      <p className="font-medium">{summaryOf(t, trace)}</p>
+      <p className="text-xs text-ink-muted tabular-nums">{totalsOf(t, trace.turns)}</p>
+      <ul aria-label={t('trace.timeByPart')} className="flex flex-wrap gap-x-4 gap-y-1 text-xs tabular-nums">
         {parts.map(({ part, ms }) => (
           <li key={part} className="flex items-center gap-1.5">
             <span aria-hidden className={`size-2.5 rounded-sm ${PART_COLOURS[part]}`} />
-            {PART_NAMES[part]} <span className="text-ink-muted">{duration(ms)}</span>
+            {t(PART_NAMES[part])} <span className="text-ink-muted">{duration(ms)}</span>
           </li>
         ))}
       </ul>
-      <Checkbox label="Critical path only" hint="Steps that decided when a turn ended" checked={criticalOnly} onChange={setCriticalOnly} />
+      <Checkbox label={t('trace.criticalPathOnly')} hint={t('trace.stepsThatDeterminedWhenA')} checked={criticalOnly} onChange={setCriticalOnly} />
       {clockNote === null ? null : <p className="text-xs text-warn">{clockNote}</p>}
-      {trace.calls === 'log' ? <p className="text-xs text-warn">The model gateway does not answer. Calls and costs are what the agent wrote down.</p> : null}
-      {failed ? <p className="text-xs text-warn">The trace could not be read again. This is how it was.</p> : null}
+      {trace.calls === 'log' ? <p className="text-xs text-warn">{t('trace.theModelGatewayDoesNot')}</p> : null}
+      {failed ? <p className="text-xs text-warn">{t('trace.theTraceCouldNotBe')}</p> : null}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { type ConversationTrace, TRACE_PARTS, type TraceTurn } from '@slipway/co
 import { cn } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
 import { duration } from '../../browser/format.ts';
 import { PART_COLOURS } from './part-colours.ts';
@@ -16,6 +17,7 @@ const OVERSCAN = 10;
 
 /** The waterfall as a tree grid of any length: arrows move and fold, Enter shows the row in the timeline. */
 export function TraceTree({ trace, show }: { trace: ConversationTrace; show: (seq: number) => void }) {
+  const t = useTranslations();
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [active, setActive] = useState<string | null>(null);
   const rows = useMemo(() => rowsOf(trace.spans, closed), [trace.spans, closed]);
@@ -60,7 +62,7 @@ export function TraceTree({ trace, show }: { trace: ConversationTrace; show: (se
     <div
       ref={scroller}
       role="treegrid"
-      aria-label="Trace by turn"
+      aria-label={t('trace.traceByTurn')}
       aria-rowcount={rows.length}
       tabIndex={0}
       aria-activedescendant={items.some(({ index }) => index === activeIndex) ? `${id}-${activeIndex}` : undefined}
@@ -111,10 +113,11 @@ interface LineProps {
 }
 
 function Line({ id, index, row, top, until, turn, isActive, toggle, press }: LineProps) {
+  const t = useTranslations();
   const { span } = row;
-  const { cost, tokens } = figuresOf(turn ?? span);
+  const { cost, tokens } = figuresOf(t, turn ?? span);
   const length = duration(span.ms ?? Math.max(0, until - span.at));
-  const label = labelOf(span, turn);
+  const label = labelOf(t, span, turn);
   const failed = span.status === 'error';
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
@@ -129,7 +132,7 @@ function Line({ id, index, row, top, until, turn, isActive, toggle, press }: Lin
       aria-expanded={row.expanded ?? undefined}
       aria-selected={isActive}
       onClick={press}
-      title={row.seq === null ? undefined : 'Show in the timeline'}
+      title={row.seq === null ? undefined : t('trace.showInTimeline')}
       style={{ top, height: ROW }}
       className={cn(
         'absolute inset-x-0 flex flex-col justify-center gap-1 px-3 text-sm hover:bg-raised',

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import type { ConversationTrace, TraceSpan, TraceTurn } from '@slipway/contracts';
 import { expect } from 'expect';
+import { t } from '../../messages/testing.ts';
 import { barOf, rowsOf, stepOf } from './trace-rows.ts';
 import { clockNoteOf, figuresOf, labelOf, summaryOf, totalsOf } from './trace-words.ts';
 
@@ -99,25 +100,25 @@ describe('the rows of a trace', () => {
 
 describe('the words of a trace', () => {
   it('say in one line what took long', () => {
-    expect(summaryOf(TRACE)).toBe('400 ms of 1.0 s (40 %) went to tools. Longest step: terminal, 400 ms.');
-    expect(summaryOf({ ...TRACE, turns: [], spans: [] })).toBe('Nothing has taken any time yet.');
-    expect(totalsOf([TURN])).toBe('1 turn · 1 model call · 1 tool call · $0.02');
+    expect(summaryOf(t, TRACE)).toBe('400 ms of 1.0 s (40 %) went to tools. Longest step: terminal, 400 ms.');
+    expect(summaryOf(t, { ...TRACE, turns: [], spans: [] })).toBe('No time recorded yet.');
+    expect(totalsOf(t, [TURN])).toBe('1 turn · 1 model call · 1 tool call · $0.02');
   });
   it('name spans as users do', () => {
-    expect(SPANS.map((each) => labelOf(each, { number: 1, title: 'Mend it' }))).toEqual(['1. Mend it', 'Start', 'Get a sandbox', 'Run', 'demo', 'terminal']);
-    expect(figuresOf(TURN)).toEqual({ cost: '$0.02', tokens: '1.2K read, 30 written' });
-    expect(figuresOf({})).toEqual({ cost: '', tokens: '' });
+    expect(SPANS.map((each) => labelOf(t, each, { number: 1, title: 'Mend it' }))).toEqual(['1. Mend it', 'Start', 'Get a sandbox', 'Run', 'demo', 'terminal']);
+    expect(figuresOf(t, TURN)).toEqual({ cost: '$0.02', tokens: '1.2K read, 30 written' });
+    expect(figuresOf(t, {})).toEqual({ cost: '', tokens: '' });
   });
 
   it('says how far the clocks of sandbox and platform are apart, once it is more than the way of an event', () => {
     const [turn = span('t', null, 'turn', 'conversation turn', 0, 1)] = SPANS;
-    expect(clockNoteOf([turn, { ...turn, clockOffsetMs: 900 }])).toBe(null);
+    expect(clockNoteOf(t, [turn, { ...turn, clockOffsetMs: 900 }])).toBe(null);
     expect(
-      clockNoteOf([
+      clockNoteOf(t, [
         { ...turn, clockOffsetMs: 30 },
         { ...turn, clockOffsetMs: -5_000 },
       ]),
     ).toMatch(/^The sandbox’s clock was 5(?:\.0)? s ahead\./);
-    expect(clockNoteOf([{ ...turn, clockOffsetMs: 5_000 }])).toMatch(/behind\./);
+    expect(clockNoteOf(t, [{ ...turn, clockOffsetMs: 5_000 }])).toMatch(/behind\./);
   });
 });

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { ConversationList } from '../../../features/conversations/conversation-list.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Conversations' };
+export const generateMetadata = titled('common.conversations');
 
 export default function ConversationsPage() {
-  return <ConversationList />;
+  return (
+    <WithMessages of={['conversations']}>
+      <ConversationList />
+    </WithMessages>
+  );
 }

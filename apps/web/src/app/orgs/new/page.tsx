@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { NewOrg } from '../../../features/new-org/new-org.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Create an organization' };
+export const generateMetadata = titled('app.createOrganization');
 
 export default function NewOrgPage() {
-  return <NewOrg />;
+  return (
+    <WithMessages of={['newOrg']}>
+      <NewOrg />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Connections } from '../../../features/settings-connections/connections.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Connections' };
+export const generateMetadata = titled('common.connections');
 
 export default function ConnectionsPage() {
-  return <Connections />;
+  return (
+    <WithMessages of={['settingsConnections']}>
+      <Connections />
+    </WithMessages>
+  );
 }

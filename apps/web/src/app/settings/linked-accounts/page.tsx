@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { LinkedAccounts } from '../../../features/settings-linked-accounts/linked-accounts.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Linked accounts' };
+export const generateMetadata = titled('common.linkedAccounts');
 
 export default function LinkedAccountsPage() {
-  return <LinkedAccounts />;
+  return (
+    <WithMessages of={['settingsLinkedAccounts']}>
+      <LinkedAccounts />
+    </WithMessages>
+  );
 }

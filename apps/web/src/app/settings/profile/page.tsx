@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Profile } from '../../../features/settings-profile/profile.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Profile' };
+export const generateMetadata = titled('common.profile');
 
 export default function ProfilePage() {
-  return <Profile />;
+  return (
+    <WithMessages of={['analytics', 'settingsProfile']}>
+      <Profile />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Sessions } from '../../../features/settings-sessions/sessions.tsx';
+import { titled } from '../../../messages/titled.ts';
+import { WithMessages } from '../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Sessions' };
+export const generateMetadata = titled('common.sessions');
 
 export default function SessionsPage() {
-  return <Sessions />;
+  return (
+    <WithMessages of={['settingsSessions']}>
+      <Sessions />
+    </WithMessages>
+  );
 }

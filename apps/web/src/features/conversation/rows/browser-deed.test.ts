@@ -1,10 +1,11 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import { t } from '../../../messages/testing.ts';
 import type { Step } from '../timeline-row.ts';
 import { browserDeed } from './browser-deed.ts';
 
 const deed = (action: object | null, text = '', more: object = {}) =>
-  browserDeed({
+  browserDeed(t, {
     action,
     observation: text === '' ? null : { kind: 'BrowserObservation', content: [{ type: 'text', text }], is_error: false, page: null, ...more },
     error: null,

@@ -1,24 +1,33 @@
+import type { MessageKey, Translate } from '../../../messages/translate.ts';
 import { type Step, stepState, textOf } from '../timeline-row.ts';
 
 /** Longest address or name that a line shows. UTF-16 code units. */
 const SHOWN = 300;
 
-/** What is said of an action of the browser when it was done, and while it is not; whether its line names where the browser is then. */
-const WORDS: Readonly<Record<string, readonly [done: string, undone: string, subject?: 'where' | 'url' | 'element' | 'tab_id']>> = {
-  BrowserNavigateAction: ['Opened', 'Open', 'url'],
-  BrowserClickAction: ['Clicked', 'Click', 'element'],
-  BrowserTypeAction: ['Typed into', 'Type into', 'element'],
-  BrowserGetStateAction: ['Looked at', 'Look at', 'where'],
-  BrowserGetContentAction: ['Read', 'Read', 'where'],
-  BrowserScrollAction: ['Scrolled', 'Scroll'],
-  BrowserGoBackAction: ['Went back to', 'Go back from', 'where'],
-  BrowserListTabsAction: ['Listed the tabs of the browser', 'List the tabs of the browser'],
-  BrowserSwitchTabAction: ['Switched to tab', 'Switch to tab', 'tab_id'],
-  BrowserCloseTabAction: ['Closed tab', 'Close tab', 'tab_id'],
-  BrowserGetStorageAction: ['Read cookies and stored data of the browser', 'Read cookies and stored data of the browser'],
-  BrowserStartRecordingAction: ['Began to record the browser', 'Record the browser'],
-  BrowserStopRecordingAction: ['Ended the recording of the browser', 'End the recording of the browser'],
-  BrowserSetStorageAction: ['Set cookies and stored data of the browser', 'Set cookies and stored data of the browser'],
+type Words = readonly [done: MessageKey, undone: MessageKey, subject?: 'where' | 'url' | 'element' | 'tab_id'];
+
+/** An action of the browser when it was done, and while it is not; whether its line names where the browser is then. */
+const WORDS: Readonly<Record<string, Words>> = {
+  BrowserNavigateAction: ['conversation.opened', 'conversation.openIt', 'url'],
+  BrowserClickAction: ['conversation.clicked', 'conversation.click', 'element'],
+  BrowserTypeAction: ['conversation.typedInto', 'conversation.typeInto', 'element'],
+  BrowserGetStateAction: ['conversation.lookedAt', 'conversation.lookAt', 'where'],
+  BrowserGetContentAction: ['conversation.read', 'conversation.read', 'where'],
+  BrowserGoBackAction: ['conversation.wentBackTo', 'conversation.goBackFrom', 'where'],
+  BrowserListTabsAction: ['conversation.listedBrowserTabs', 'conversation.listBrowserTabs'],
+  BrowserSwitchTabAction: ['conversation.switchedToTab', 'conversation.switchToTab', 'tab_id'],
+  BrowserCloseTabAction: ['conversation.closedTab', 'conversation.closeTab', 'tab_id'],
+  BrowserGetStorageAction: ['conversation.readBrowserCookiesAndStorage', 'conversation.readBrowserCookiesAndStorage'],
+  BrowserStartRecordingAction: ['conversation.startedRecordingTheBrowser', 'conversation.recordTheBrowser'],
+  BrowserStopRecordingAction: ['conversation.stoppedRecordingTheBrowser', 'conversation.stopRecordingTheBrowser'],
+  BrowserSetStorageAction: ['conversation.setBrowserCookiesAndStorage', 'conversation.setBrowserCookiesAndStorage'],
+};
+const OTHER: Words = ['conversation.usedTheBrowser', 'conversation.useTheBrowser', 'where'];
+const DIRECTIONS: Readonly<Record<string, readonly [done: MessageKey, undone: MessageKey]>> = {
+  up: ['conversation.scrolledUp', 'conversation.scrollUp'],
+  down: ['conversation.scrolledDown', 'conversation.scrollDown'],
+  left: ['conversation.scrolledLeft', 'conversation.scrollLeft'],
+  right: ['conversation.scrolledRight', 'conversation.scrollRight'],
 };
 
 /** What was done in the browser, and to what: an address, or an element in the page's words. */
@@ -28,22 +37,23 @@ export interface BrowserDeed {
 }
 
 /** Of an action of the browser; `null` for another one. */
-export function browserDeed(step: Step): BrowserDeed | null {
+export function browserDeed(t: Translate, step: Step): BrowserDeed | null {
   const { action, observation } = step;
   const source = action ?? observation;
   if (source?.kind.startsWith('Browser') !== true) return null;
   const given = (name: string): string => (action?.[name] === undefined ? '' : String(action[name])).slice(0, SHOWN);
   const page = observation?.['page'] as { url?: unknown } | null | undefined;
   const where = typeof page?.url === 'string' && page.url !== 'about:blank' ? page.url.slice(0, SHOWN) : '';
-  const [done, undone, subject] = WORDS[source.kind] ?? ['Used the browser', 'Use the browser', 'where'];
-  const verb = stepState(step) === 'done' ? done : undone;
+  const scroll = source.kind === 'BrowserScrollAction' ? (DIRECTIONS[given('direction')] ?? DIRECTIONS['down']) : undefined;
+  const [done, undone, subject] = scroll ?? WORDS[source.kind] ?? OTHER;
+  const verb = t(stepState(step) === 'done' ? done : undone);
   switch (subject) {
     case undefined:
-      return { verb: source.kind === 'BrowserScrollAction' ? `${verb} ${given('direction') || 'down'}` : verb, what: '' };
+      return { verb, what: '' };
     case 'element':
-      return { verb, what: elementIn(textOf(observation?.content ?? [])) || `element ${given('index')}` };
+      return { verb, what: elementIn(textOf(observation?.content ?? [])) || t('conversation.element', { index: given('index') }) };
     case 'where':
-      return { verb, what: where || 'the page' };
+      return { verb, what: where || t('conversation.thePage') };
     default:
       return { verb, what: given(subject) };
   }

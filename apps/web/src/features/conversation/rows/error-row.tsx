@@ -1,6 +1,7 @@
 'use client';
 import { Button } from '@slipway/ui';
 import { CircleAlert, Gauge } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { failureOfCode } from '../../../api/failure.ts';
 import { causeOf, LIMIT_CODES } from '../../run-settings/limit.ts';
 import { useView } from '../conversation-context.ts';
@@ -23,6 +24,7 @@ function HaltRow({ row }: { row: RowOf<'error'> }) {
 }
 
 function FailureRow({ row }: { row: RowOf<'error'> }) {
+  const t = useTranslations();
   const failure = failureOfCode(row.code, row.detail);
   const last = useView((view) => view.status === 'failed' && view.timeline.rows.findLast((candidate) => candidate.kind === 'error')?.key === row.key);
   const { resume } = useLifecycle();
@@ -36,7 +38,7 @@ function FailureRow({ row }: { row: RowOf<'error'> }) {
       <p className="mt-1 font-mono text-xs text-ink-muted">{row.code}</p>
       {last ? (
         <Button size="small" className="mt-2" busy={resume.isPending} onClick={() => resume.mutate()}>
-          Try again
+          {t('conversation.tryAgain')}
         </Button>
       ) : null}
     </div>

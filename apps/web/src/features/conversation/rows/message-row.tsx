@@ -1,5 +1,6 @@
 'use client';
 import { CircleCheck, Megaphone } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { Ago } from '../../../browser/ago.tsx';
 import { useMe } from '../../session/me.ts';
 import { authorName } from '../author-name.ts';
@@ -9,6 +10,7 @@ import type { RowOf } from '../timeline-row.ts';
 
 /** What a person wrote stands in a box; what the agent wrote is the page itself; what the platform told the agent by itself is an aside. */
 export function MessageRow({ row }: { row: RowOf<'message'> }) {
+  const t = useTranslations();
   const me = useMe().data;
   if (row.author === 'slipway')
     return (
@@ -16,7 +18,7 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
         <Megaphone aria-hidden className="mt-[3px] size-4 shrink-0" />
         <div className="min-w-0 flex-1">
           <p className="flex flex-wrap items-center gap-x-2">
-            <span className="font-medium text-ink">Slipway told the agent</span>
+            <span className="font-medium text-ink">{t('conversation.noteFromSlipwayToThe')}</span>
             <Ago at={row.at} className="text-xs" />
           </p>
           <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
@@ -28,7 +30,7 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
       <div className="py-2.5">
         <div className="rounded-lg border border-line bg-raised px-3.5 py-2.5">
           <p className="mb-1 flex items-center gap-2 text-xs text-ink-muted">
-            <span className="font-medium text-ink">{authorName(row, me?.id)}</span>
+            <span className="font-medium text-ink">{authorName(t, row, me?.id)}</span>
             <Ago at={row.at} />
           </p>
           <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
@@ -39,7 +41,7 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
     <div className="py-2.5">
       {row.author === 'finish' ? (
         <p className="mb-1 flex items-center gap-1.5 text-sm font-medium text-ok">
-          <CircleCheck aria-hidden className="size-4" /> Finished
+          <CircleCheck aria-hidden className="size-4" /> {t('conversation.finished')}
         </p>
       ) : null}
       <Markdown text={row.text} />

@@ -1,5 +1,6 @@
 'use client';
 import { RotateCw } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { LongText } from '../long-text.tsx';
 import type { RowOf } from '../timeline-row.ts';
 import { Disclosure } from './disclosure.tsx';
@@ -9,7 +10,8 @@ const INLINE = 240;
 
 /** A call of the model that failed and was made again; a provider's long words are folded. */
 export function RetryRow({ row: { key, failures, detail } }: { row: RowOf<'retry'> }) {
-  const said = `The model failed ${failures === 1 ? 'once' : `${failures} times`} and was asked again`;
+  const t = useTranslations();
+  const said = t('conversation.theModelFailedAndWas', { failures });
   if (detail.length > INLINE)
     return (
       <Disclosure rowKey={key} className="py-1" icon={<RotateCw aria-hidden />} label={said}>

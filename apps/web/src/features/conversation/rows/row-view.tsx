@@ -1,6 +1,7 @@
 'use client';
 import { assertNever } from '@slipway/contracts';
 import { CirclePause, CircleStop } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import { memo } from 'react';
 import type { Row } from '../timeline-row.ts';
 import { ErrorRow } from './error-row.tsx';
@@ -16,6 +17,7 @@ import { ThoughtRow } from './thought-row.tsx';
 
 /** One row of the timeline. Rows never change once they are past, so neither do their elements. */
 export const RowView = memo(function RowView({ row }: { row: Row }) {
+  const t = useTranslations();
   switch (row.kind) {
     case 'start':
       return <StartRow row={row} />;
@@ -41,7 +43,7 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return (
         <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">
           {row.note === 'paused' ? <CirclePause aria-hidden className="size-4" /> : <CircleStop aria-hidden className="size-4" />}
-          {row.note === 'paused' ? 'Paused' : 'Stopped'}
+          {row.note === 'paused' ? t('conversation.paused') : t('conversation.stopped')}
         </p>
       );
     default:

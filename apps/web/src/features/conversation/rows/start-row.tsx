@@ -4,6 +4,7 @@ import { Button, cn, Spinner } from '@slipway/ui';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Rocket } from 'lucide-react';
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { failureOfCode } from '../../../api/failure.ts';
 import { duration } from '../../../browser/format.ts';
@@ -21,12 +22,13 @@ const SLOW_MS = 60_000;
 
 /** The way to a running agent, step by step; open while it goes on and when it fails. */
 export function StartRow({ row }: { row: RowOf<'start'> }) {
+  const t = useTranslations();
   const ready = row.steps.some((step) => step.status === 'READY');
   const failed = row.steps.find((step) => step.state === 'failed' || step.status === 'ERROR');
   const running = !ready && failed === undefined;
   const work = row.steps.filter((step) => step.status !== 'READY' && step.status !== 'ERROR');
   const total = work.reduce((sum, step) => sum + (step.elapsedMs ?? 0), 0);
-  const again = row.attempt === 1 ? '' : ' again';
+  const again = row.attempt === 1 ? 'no' : 'yes';
   const current = work.findLast((step) => step.state === 'running');
   // A sandbox that was lost, or a workspace that could not be brought back, is nothing to look for in a closed row.
   const told = row.attempt > 1 && work.some(({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined);
@@ -38,11 +40,11 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
       icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
       label={
         failed ? (
-          <span className="text-bad">Start{again} failed</span>
+          <span className="text-bad">{t('conversation.startFailed2', { again })}</span>
         ) : running ? (
-          `Starting${again}: ${current ? START_NAMES[current.status].toLowerCase() : 'waiting'}`
+          t('conversation.starting', { again, step: current ? t(START_NAMES[current.status]).toLowerCase() : t('conversation.waiting') })
         ) : (
-          `Started${again}: ${work.length} ${work.length === 1 ? 'step' : 'steps'}`
+          t('conversation.started', { again, count: work.length })
         )
       }
       aside={running ? null : <span className="text-xs tabular-nums">{duration(total)}</span>}
@@ -58,6 +60,7 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
 }
 
 function StartStepLine({ step }: { step: StartStep }) {
+  const t = useTranslations();
   const now = useNow(step.state === 'running');
   const elapsed = step.elapsedMs ?? (step.state === 'running' && now > 0 ? now - Date.parse(step.startedAt) : undefined);
   return (
@@ -66,15 +69,15 @@ function StartStepLine({ step }: { step: StartStep }) {
         <StepMark state={step.state} />
       </span>
       <span className="min-w-0 flex-1">
-        <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{START_NAMES[step.status]}</span>
+        <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{t(START_NAMES[step.status])}</span>
         {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
         {step.state === 'running' && step.queue ? <WaitExits queue={step.queue} /> : null}
         {step.state === 'running' && step.detail === undefined && elapsed !== undefined && elapsed > SLOW_MS ? (
-          <span className="block text-xs text-warn">No progress for a while. It is tried again by itself; you can also stop it.</span>
+          <span className="block text-xs text-warn">{t('conversation.noProgressForAWhile')}</span>
         ) : null}
       </span>
       <span className="shrink-0 text-xs leading-5 text-ink-muted tabular-nums">
-        {step.state === 'skipped' ? 'skipped' : elapsed === undefined ? '' : duration(elapsed)}
+        {step.state === 'skipped' ? t('conversation.skipped') : elapsed === undefined ? '' : duration(elapsed)}
       </span>
     </li>
   );
@@ -82,6 +85,7 @@ function StartStepLine({ step }: { step: StartStep }) {
 
 /** Ways out of the queue for a sandbox: see who has them, or wait no longer. */
 function WaitExits({ queue }: { queue: NonNullable<StartStep['queue']> }) {
+  const t = useTranslations();
   const { org } = useSession();
   const { pause } = useLifecycle();
   const mayLook = org.permissions.includes('sandbox:read');
@@ -91,16 +95,16 @@ function WaitExits({ queue }: { queue: NonNullable<StartStep['queue']> }) {
     <span className="mt-1.5 flex flex-wrap items-center gap-2">
       {mayWrite ? (
         <Button size="small" busy={pause.isPending} onClick={() => pause.mutate()}>
-          Stop waiting
+          {t('conversation.stopWaiting')}
         </Button>
       ) : null}
       {mayLook ? (
         <Link className="text-xs underline" href={`/${org.slug}/admin/sandboxes`}>
-          {queue.cause === 'organization-limit' ? 'See who uses the sandboxes' : 'See the sandboxes'}
+          {queue.cause === 'organization-limit' ? t('conversation.viewSandboxUsage') : t('conversation.viewSandboxes')}
         </Link>
       ) : (
         <Link className="text-xs underline" href={`/${org.slug}/conversations`}>
-          Pause another conversation
+          {t('conversation.pauseAnotherConversation')}
         </Link>
       )}
     </span>
@@ -108,21 +112,23 @@ function WaitExits({ queue }: { queue: NonNullable<StartStep['queue']> }) {
 }
 
 function StepMark({ state }: { state: StartStep['state'] }) {
+  const t = useTranslations();
   switch (state) {
     case 'running':
       return <Spinner className="text-accent" />;
     case 'done':
-      return <CircleCheck role="img" aria-label="done" className="text-ok" />;
+      return <CircleCheck role="img" aria-label={t('conversation.done')} className="text-ok" />;
     case 'skipped':
       return <CircleMinus aria-hidden className="text-ink-muted" />;
     case 'failed':
-      return <CircleAlert role="img" aria-label="failed" className="text-bad" />;
+      return <CircleAlert role="img" aria-label={t('conversation.failed')} className="text-bad" />;
     default:
       return <CircleDashed aria-hidden />;
   }
 }
 
 function StartFailure({ step }: { step: StartStep }) {
+  const t = useTranslations();
   const failure = failureOfCode(step.code ?? 'sandbox.start-failed', step.detail);
   const { conversation } = useConversation();
   const failed = useView((view) => view.status === 'failed');
@@ -139,7 +145,7 @@ function StartFailure({ step }: { step: StartStep }) {
       {failed ? (
         <div className="mt-2 flex flex-wrap gap-2">
           <Button size="small" busy={resume.isPending} onClick={() => resume.mutate()}>
-            Try again
+            {t('conversation.tryAgain')}
           </Button>
           <ChangeTask />
         </div>
@@ -150,6 +156,7 @@ function StartFailure({ step }: { step: StartStep }) {
 
 /** Another address or branch is another conversation: the task goes back to where tasks are written. */
 function ChangeTask() {
+  const t = useTranslations();
   const { store, conversation } = useConversation();
   const { org } = useSession();
   const router = useRouter();
@@ -172,7 +179,7 @@ function ChangeTask() {
   };
   return (
     <Button size="small" onClick={change}>
-      Change the task
+      {t('conversation.editTask')}
     </Button>
   );
 }

@@ -1,5 +1,6 @@
 'use client';
 import { cn, ScrollBox } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
 import { useMemo } from 'react';
 import { CopyButton } from '../../../browser/copy-button.tsx';
 import { ansiText } from '../ansi.ts';
@@ -28,6 +29,7 @@ const inColours = (text: string) => <AnsiText text={text} />;
 
 /** Monospace text that scrolls inside its own box and can be copied, with the colours of a terminal. */
 export function Output({ text, label, tone = 'plain', following = false }: OutputProps) {
+  const t = useTranslations();
   const box = useFollowedEnd(following ? text : null);
   const blob = useBlob(text);
   if (text === '') return null;
@@ -42,7 +44,7 @@ export function Output({ text, label, tone = 'plain', following = false }: Outpu
         />
       </ScrollBox>
       <CopyButton
-        label={label === 'Command' ? 'Copy the command' : 'Copy the output'}
+        label={label === 'Command' ? t('conversation.copyCommand') : t('conversation.copyOutput')}
         text={async () => ansiText(await blob())}
         className="absolute top-1.5 right-2 border-line bg-surface"
       />
@@ -52,6 +54,7 @@ export function Output({ text, label, tone = 'plain', following = false }: Outpu
 
 /** The whole command, and what it printed: as it comes while it runs, and in its colours afterwards. */
 export function TerminalBody({ step, command }: { step: Step; command: string }) {
+  const t = useTranslations();
   const running = stepState(step) === 'running';
   const printed = usePrinted(step.id);
   const live = running ? printed : '';
@@ -60,16 +63,16 @@ export function TerminalBody({ step, command }: { step: Step; command: string })
   const saved = step.observation?.['full_output_save_dir'];
   return (
     <div className="flex flex-col gap-1.5">
-      <Output text={command} label="Command" />
+      <Output text={command} label={t('common.command')} />
       {output === '' && live !== '' ? (
-        <Output text={live} label="Output so far" following />
+        <Output text={live} label={t('conversation.outputSoFar')} following />
       ) : (
-        <Output text={output} label="Output" tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
+        <Output text={output} label={t('conversation.output')} tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
       )}
-      {output === '' && live === '' ? <p className="text-xs text-ink-muted">{running ? 'No output yet.' : 'No output.'}</p> : null}
+      {output === '' && live === '' ? <p className="text-xs text-ink-muted">{running ? t('conversation.noOutputYet') : t('conversation.noOutput')}</p> : null}
       {typeof saved === 'string' && saved !== '' ? (
         <p className="text-xs text-ink-muted">
-          The middle is cut out; the whole output is in <code className="font-mono">{saved}</code> in the sandbox.
+          {t.rich('conversation.theMiddleIsOmittedThe', { saved, code: (chunks) => <code className="font-mono">{chunks}</code> })}
         </p>
       ) : null}
     </div>
@@ -77,9 +80,10 @@ export function TerminalBody({ step, command }: { step: Step; command: string })
 }
 
 export function FileBody({ step }: { step: Step }) {
+  const t = useTranslations();
   return (
     <div className="flex flex-col gap-1.5">
-      <Output text={outputOf(step)} label="File" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Output text={outputOf(step)} label={t('conversation.file')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
       <Pictures step={step} />
     </div>
   );
@@ -89,21 +93,23 @@ export function FileBody({ step }: { step: Step }) {
 const MAX_LINES = 60;
 
 export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
-  if (step.error !== null || stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
+  const t = useTranslations();
+  if (step.error !== null || stepState(step) === 'failed') return <Output text={outputOf(step)} label={t('conversation.error')} tone="bad" />;
   return (
-    <ScrollBox label="Edit" className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
+    <ScrollBox label={t('common.edit')} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
       <DiffLines lines={edit.lines.slice(0, MAX_LINES)} path={String(step.action?.['path'] ?? step.observation?.['path'] ?? '')} />
-      {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">The rest is in Changes.</p> : null}
-      {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || 'Nothing to show.'}</p> : null}
+      {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">{t('conversation.theRestIsInChanges')}</p> : null}
+      {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || t('conversation.nothingToShow')}</p> : null}
     </ScrollBox>
   );
 }
 
 export function GenericBody({ step }: { step: Step }) {
+  const t = useTranslations();
   return (
     <div className="flex flex-col gap-1.5">
-      {step.action === null ? null : <Output text={JSON.stringify(step.action, null, 2)} label="Call" />}
-      <Output text={outputOf(step)} label="Answer" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      {step.action === null ? null : <Output text={JSON.stringify(step.action, null, 2)} label={t('conversation.call')} />}
+      <Output text={outputOf(step)} label={t('conversation.answer')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
     </div>
   );
 }

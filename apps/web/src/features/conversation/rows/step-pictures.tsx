@@ -2,6 +2,7 @@
 import { blobRefOf } from '@slipway/contracts';
 import { Dialog } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import { useConversation } from '../conversation-context.ts';
@@ -10,13 +11,15 @@ import type { Step } from '../timeline-row.ts';
 
 /** The pictures of an answer, small, and large when pressed; each on a light ground: plots are drawn for one. */
 export function Pictures({ step }: { step: Step }) {
+  const t = useTranslations();
   return picturesOf(step.observation).map((picture, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the pictures of one answer never move
-    <Picture key={index} source={picture} label={`Picture ${index + 1}`} />
+    <Picture key={index} source={picture} label={t('conversation.picture', { index: index + 1 })} />
   ));
 }
 
 function Picture({ source, label }: { source: string; label: string }) {
+  const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const ref = blobRefOf(source);
   const blob = useQuery({
@@ -27,15 +30,15 @@ function Picture({ source, label }: { source: string; label: string }) {
   });
   const [open, setOpen] = useState(false);
   const url = ref === null ? source : blob.data;
-  if (blob.isError) return <p className="text-xs text-bad">{label} could not be read. Close and open this to try again.</p>;
-  if (url === undefined) return <p className="text-xs text-ink-muted">{label} is being read …</p>;
-  if (!isPicture(url)) return <p className="text-xs text-ink-muted">{label} is not of a kind that is shown.</p>;
+  if (blob.isError) return <p className="text-xs text-bad">{t('conversation.couldNotBeLoadedClose', { label })}</p>;
+  if (url === undefined) return <p className="text-xs text-ink-muted">{t('conversation.loading', { label })}</p>;
+  if (!isPicture(url)) return <p className="text-xs text-ink-muted">{t('conversation.hasAnUnsupportedFormat', { label })}</p>;
   return (
     <>
       <button
         type="button"
         onClick={() => setOpen(true)}
-        aria-label={`Open ${label.toLowerCase()}`}
+        aria-label={t('conversation.open', { label: label.toLowerCase() })}
         className="max-w-full self-start rounded-md border border-line bg-white"
       >
         {/* biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise */}

@@ -1,7 +1,10 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
 import { Bot, FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText, Plug } from 'lucide-react';
+import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
+import type { Translate } from '../../../messages/translate.ts';
+import { EDIT_VERBS } from '../edit-verbs.ts';
 import { diffLines, type FileEdit } from '../file-edit.ts';
 import { patchLines } from '../patch-lines.ts';
 import { picturesOf } from '../pictures.ts';
@@ -19,7 +22,7 @@ import { CellBody, FoundBody, McpBody, PatchBody } from './tool-bodies.tsx';
 const SHOWN = 300;
 
 /** How a search, a listing, a patch, a cell or the browser stands in the timeline; `null` for another kind of call. */
-export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
+export function toolStep(t: Translate, step: Step, paths: WorkspacePaths): StepParts | null {
   const source = step.action ?? step.observation;
   const text = (name: string): string => (typeof source?.[name] === 'string' ? source[name] : '');
   const family = source?.kind.replace(/(?:Action|Observation)$/, '');
@@ -29,11 +32,11 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         icon: <FolderSearch aria-hidden />,
         label: (
           <>
-            Found files {code(text('pattern'))}
+            {t.rich('conversation.foundFiles', { text: () => code(text('pattern')) })}
             <Where paths={paths} path={text('path') || text('search_path')} />
           </>
         ),
-        aside: <Count step={step} field="files" more="truncated" one="file" many="files" />,
+        aside: <Count step={step} field="files" more="truncated" of="files" />,
         body: <FoundBody step={step} />,
       };
     case 'Grep':
@@ -41,25 +44,25 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         icon: <FileSearch aria-hidden />,
         label: (
           <>
-            Searched for {code(text('pattern'))}
+            {t.rich('conversation.searchedFor', { text: () => code(text('pattern')) })}
             <Where paths={paths} path={text('path') || text('search_path')} />
           </>
         ),
-        aside: <Count step={step} field="matches" more="truncated" one="file" many="files" />,
+        aside: <Count step={step} field="matches" more="truncated" of="files" />,
         body: <FoundBody step={step} />,
       };
     case 'ListDirectory':
       return {
         icon: <FolderOpen aria-hidden />,
-        label: <>Listed {code(paths.path(text('dir_path') || '.'))}</>,
-        aside: <Count step={step} field="entries" more="is_truncated" one="entry" many="entries" />,
+        label: <>{t.rich('conversation.listed', { text: () => code(paths.path(text('dir_path') || '.')) })}</>,
+        aside: <Count step={step} field="entries" more="is_truncated" of="entries" />,
         body: <FoundBody step={step} />,
       };
     case 'FileEdit': {
       const observed = (name: string): string => (typeof step.observation?.[name] === 'string' ? step.observation[name] : '');
       const [before, after] = [observed('old_content'), observed('new_content')];
       const edit: FileEdit = {
-        verb: before === '' ? 'Created' : 'Edited',
+        verb: before === '' ? 'created' : 'edited',
         cut: blobRefOf(before) !== null || blobRefOf(after) !== null,
         ...diffLines(blobRefOf(before)?.preview ?? before, blobRefOf(after)?.preview ?? after),
       };
@@ -68,7 +71,7 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         icon: <FilePen aria-hidden />,
         label: (
           <>
-            {running ? 'Edit of' : edit.verb} {code(paths.path(text('path')))}
+            {t(running ? 'conversation.editOf' : EDIT_VERBS[edit.verb])} {code(paths.path(text('path')))}
           </>
         ),
         aside: running ? null : <PlusMinus added={edit.added} removed={edit.removed} />,
@@ -80,12 +83,12 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
       const [first] = patch.files;
       const failed = stepState(step) === 'failed';
       const one = patch.files.length === 1 && first !== undefined;
-      const verb = failed ? 'Patch of' : one ? first.verb : 'Patched';
+      const verb = failed ? t('conversation.patchOf2') : one ? t(EDIT_VERBS[first.verb]) : t('conversation.patched');
       return {
         icon: <FilePen aria-hidden />,
         label: (
           <>
-            {verb} {one ? code(paths.path(first.path)) : `${patch.files.length || 'no'} files`}
+            {verb} {one ? code(paths.path(first.path)) : t('conversation.files', { count: patch.files.length })}
           </>
         ),
         aside: failed ? null : <PlusMinus added={patch.added} removed={patch.removed} />,
@@ -101,10 +104,10 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         icon: <NotebookText aria-hidden />,
         label: (
           <code className="font-mono text-xs text-ink" title={line === cell ? undefined : cell.slice(0, SHOWN)}>
-            In [{typeof count === 'number' ? count : ' '}]: {line}
+            {t('conversation.in2', { count: typeof count === 'number' ? count : ' ', line })}
           </code>
         ),
-        aside: pictures === 0 ? null : <span>{pictures === 1 ? '1 picture' : `${pictures} pictures`}</span>,
+        aside: pictures === 0 ? null : <span>{t('conversation.pictures', { pictures })}</span>,
         body: <CellBody step={step} code={line === cell ? '' : cell} />,
       };
     }
@@ -127,13 +130,13 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
       const steps = (step.inside ?? []).filter(({ event }) => event.kind === 'ActionEvent').length;
       return {
         icon: <Bot aria-hidden />,
-        label: `Sub-agent: ${text('description') || prompt}`,
-        aside: steps === 0 ? null : <span>{steps === 1 ? '1 step' : `${steps} steps`}</span>,
+        label: t('conversation.subAgent', { text: text('description') || prompt }),
+        aside: steps === 0 ? null : <span>{t('conversation.steps', { steps })}</span>,
         body: <TaskBody step={step} />,
       };
     }
     default:
-      return browserStep(step);
+      return browserStep(t, step);
   }
 }
 
@@ -146,17 +149,21 @@ function code(text: string): ReactNode {
 }
 
 function Where({ paths, path }: { paths: WorkspacePaths; path: string }) {
+  const t = useTranslations();
   const shown = path === '' ? '' : paths.path(path);
-  return shown === '' || shown === './' || shown === '.' ? null : <> in {code(shown)}</>;
+  return shown === '' || shown === './' || shown === '.' ? null : <> {t.rich('conversation.in3', { shown: () => code(shown) })}</>;
 }
 
-function Count({ step, field, more, one, many }: { step: Step; field: string; more: string; one: string; many: string }) {
+function Count({ step, field, more, of }: { step: Step; field: string; more: string; of: 'files' | 'entries' }) {
+  const t = useTranslations();
   const found = step.observation?.[field];
   if (!Array.isArray(found) || step.observation?.is_error === true) return null;
   return (
     <span>
-      {found.length}
-      {step.observation?.[more] === true ? '+' : ''} {found.length === 1 ? one : many}
+      {t(of === 'files' ? 'conversation.filesFound' : 'conversation.entriesFound', {
+        count: found.length,
+        more: step.observation?.[more] === true ? 'yes' : 'no',
+      })}
     </span>
   );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { ApiKeysPage } from '../../../../features/admin-api-keys/api-keys-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'API keys' };
+export const generateMetadata = titled('common.apiKeys');
 
 export default function Page() {
-  return <ApiKeysPage />;
+  return (
+    <WithMessages of={['admin', 'adminApiKeys']}>
+      <ApiKeysPage />
+    </WithMessages>
+  );
 }

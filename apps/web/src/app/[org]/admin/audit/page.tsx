@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { AuditPage } from '../../../../features/admin-audit/audit-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Audit' };
+export const generateMetadata = titled('common.audit');
 
 export default function Page() {
-  return <AuditPage />;
+  return (
+    <WithMessages of={['adminAudit', 'auditActions']}>
+      <AuditPage />
+    </WithMessages>
+  );
 }

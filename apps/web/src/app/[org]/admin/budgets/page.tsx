@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { BudgetsPage } from '../../../../features/admin-budgets/budgets-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Budgets' };
+export const generateMetadata = titled('common.budgets');
 
 export default function Page() {
-  return <BudgetsPage />;
+  return (
+    <WithMessages of={['adminBudgets']}>
+      <BudgetsPage />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Danger } from '../../../../features/admin-danger/danger.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Danger zone' };
+export const generateMetadata = titled('common.dangerZone');
 
 export default function DangerPage() {
-  return <Danger />;
+  return (
+    <WithMessages of={['admin', 'adminDanger']}>
+      <Danger />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { IntegrationsPage } from '../../../../features/admin-integrations/integrations-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Integrations' };
+export const generateMetadata = titled('common.integrations');
 
 export default function Page() {
-  return <IntegrationsPage />;
+  return (
+    <WithMessages of={['adminIntegrations']}>
+      <IntegrationsPage />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { McpPage } from '../../../../features/admin-mcp/mcp-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'MCP servers' };
+export const generateMetadata = titled('common.mcpServers');
 
 export default function Page() {
-  return <McpPage />;
+  return (
+    <WithMessages of={['adminMcp']}>
+      <McpPage />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Members } from '../../../../features/admin-members/members.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Members' };
+export const generateMetadata = titled('common.members');
 
 export default function MembersPage() {
-  return <Members />;
+  return (
+    <WithMessages of={['admin', 'adminMembers']}>
+      <Members />
+    </WithMessages>
+  );
 }

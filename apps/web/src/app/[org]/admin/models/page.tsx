@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { ModelsPage } from '../../../../features/admin-models/models-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Models' };
+export const generateMetadata = titled('common.models');
 
 export default function Page() {
-  return <ModelsPage />;
+  return (
+    <WithMessages of={['adminModels']}>
+      <ModelsPage />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { RoleTable } from '../../../../features/admin-roles/role-table.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Roles' };
+export const generateMetadata = titled('common.roles');
 
 export default function RolesPage() {
-  return <RoleTable />;
+  return (
+    <WithMessages of={['admin', 'adminRoles']}>
+      <RoleTable />
+    </WithMessages>
+  );
 }

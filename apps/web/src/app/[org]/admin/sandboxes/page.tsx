@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { SandboxesPage } from '../../../../features/admin-sandboxes/sandboxes-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Sandboxes' };
+export const generateMetadata = titled('common.sandboxes');
 
 export default function Page() {
-  return <SandboxesPage />;
+  return (
+    <WithMessages of={['adminSandboxes']}>
+      <SandboxesPage />
+    </WithMessages>
+  );
 }

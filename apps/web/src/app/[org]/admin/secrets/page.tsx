@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { SecretsPage } from '../../../../features/admin-secrets/secrets-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Secrets' };
+export const generateMetadata = titled('common.secrets');
 
 export default function Page() {
-  return <SecretsPage />;
+  return (
+    <WithMessages of={['adminSecrets']}>
+      <SecretsPage />
+    </WithMessages>
+  );
 }

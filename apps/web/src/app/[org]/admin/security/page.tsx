@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { Security } from '../../../../features/admin-security/security.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Security' };
+export const generateMetadata = titled('common.security');
 
 export default function SecurityPage() {
-  return <Security />;
+  return (
+    <WithMessages of={['admin', 'adminSecurity']}>
+      <Security />
+    </WithMessages>
+  );
 }

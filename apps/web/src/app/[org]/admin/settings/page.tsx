@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { SettingsPage } from '../../../../features/admin-settings/settings-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Settings' };
+export const generateMetadata = titled('common.settings');
 
 export default function Page() {
-  return <SettingsPage />;
+  return (
+    <WithMessages of={['adminSettings', 'approval']}>
+      <SettingsPage />
+    </WithMessages>
+  );
 }

@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { StoragePage } from '../../../../features/admin-storage/storage-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Storage' };
+export const generateMetadata = titled('common.storage');
 
 export default function Page() {
-  return <StoragePage />;
+  return (
+    <WithMessages of={['adminStorage']}>
+      <StoragePage />
+    </WithMessages>
+  );
 }

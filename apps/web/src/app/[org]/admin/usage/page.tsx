@@ -1,8 +1,13 @@
-import type { Metadata } from 'next';
 import { UsagePage } from '../../../../features/admin-usage/usage-page.tsx';
+import { titled } from '../../../../messages/titled.ts';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 
-export const metadata: Metadata = { title: 'Usage' };
+export const generateMetadata = titled('common.usage');
 
 export default function Page() {
-  return <UsagePage />;
+  return (
+    <WithMessages of={['adminUsage']}>
+      <UsagePage />
+    </WithMessages>
+  );
 }

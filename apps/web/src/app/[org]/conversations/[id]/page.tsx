@@ -1,13 +1,39 @@
 import type { Metadata } from 'next';
+import { getTranslations } from 'next-intl/server';
 import { ConversationPage } from '../../../../features/conversation/conversation-page.tsx';
+import { WithMessages } from '../../../../messages/with-messages.tsx';
 import { readPagePreview } from '../../../../server/page-preview.ts';
 
 /** The tab has the conversation's name from the first bytes on; its header renames it later. */
 export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await readPagePreview())?.title || 'Conversation' };
+  const t = await getTranslations();
+  return { title: (await readPagePreview())?.title || t('common.conversation') };
 }
 
 export default async function Page({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;
-  return <ConversationPage key={id} id={id} />;
+  return (
+    <WithMessages
+      of={[
+        'approval',
+        'beside',
+        'browserView',
+        'changes',
+        'conversation',
+        'conversations',
+        'files',
+        'live',
+        'ports',
+        'promptAndTools',
+        'promptLog',
+        'pullRequest',
+        'runtime',
+        'terminal',
+        'terms',
+        'trace',
+      ]}
+    >
+      <ConversationPage key={id} id={id} />
+    </WithMessages>
+  );
 }

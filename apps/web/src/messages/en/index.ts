@@ -1,0 +1,103 @@
+import { admin } from './admin.ts';
+import { adminApiKeys } from './admin-api-keys.ts';
+import { adminAudit } from './admin-audit.ts';
+import { adminBudgets } from './admin-budgets.ts';
+import { adminDanger } from './admin-danger.ts';
+import { adminIntegrations } from './admin-integrations.ts';
+import { adminMcp } from './admin-mcp.ts';
+import { adminMembers } from './admin-members.ts';
+import { adminModels } from './admin-models.ts';
+import { adminRoles } from './admin-roles.ts';
+import { adminSandboxes } from './admin-sandboxes.ts';
+import { adminSecrets } from './admin-secrets.ts';
+import { adminSecurity } from './admin-security.ts';
+import { adminSettings } from './admin-settings.ts';
+import { adminStorage } from './admin-storage.ts';
+import { adminUsage } from './admin-usage.ts';
+import { analytics } from './analytics.ts';
+import { app } from './app.ts';
+import { approval } from './approval.ts';
+import { auditActions } from './audit-actions.ts';
+import { beside } from './beside.ts';
+import { browserView } from './browser-view.ts';
+import { changes } from './changes.ts';
+import { common } from './common.ts';
+import { conversation } from './conversation.ts';
+import { conversations } from './conversations.ts';
+import { device } from './device.ts';
+import { files } from './files.ts';
+import { form } from './form.ts';
+import { frame } from './frame.ts';
+import { home } from './home.ts';
+import { invite } from './invite.ts';
+import { list } from './list.ts';
+import { live } from './live.ts';
+import { newOrg } from './new-org.ts';
+import { ports } from './ports.ts';
+import { problems } from './problems.ts';
+import { promptAndTools } from './prompt-and-tools.ts';
+import { promptLog } from './prompt-log.ts';
+import { pullRequest } from './pull-request.ts';
+import { runtime } from './runtime.ts';
+import { session } from './session.ts';
+import { settingsConnections } from './settings-connections.ts';
+import { settingsLinkedAccounts } from './settings-linked-accounts.ts';
+import { settingsProfile } from './settings-profile.ts';
+import { settingsSessions } from './settings-sessions.ts';
+import { terminal } from './terminal.ts';
+import { terms } from './terms.ts';
+import { trace } from './trace.ts';
+import { undo } from './undo.ts';
+
+export const en = {
+  admin,
+  adminApiKeys,
+  adminAudit,
+  adminBudgets,
+  adminDanger,
+  adminIntegrations,
+  adminMcp,
+  adminMembers,
+  adminModels,
+  adminRoles,
+  adminSandboxes,
+  adminSecrets,
+  adminSecurity,
+  adminSettings,
+  adminStorage,
+  adminUsage,
+  analytics,
+  app,
+  approval,
+  beside,
+  auditActions,
+  browserView,
+  changes,
+  common,
+  conversation,
+  conversations,
+  device,
+  files,
+  form,
+  frame,
+  home,
+  invite,
+  list,
+  live,
+  newOrg,
+  ports,
+  problems,
+  promptAndTools,
+  promptLog,
+  pullRequest,
+  runtime,
+  session,
+  settingsConnections,
+  settingsLinkedAccounts,
+  settingsProfile,
+  settingsSessions,
+  terminal,
+  terms,
+  trace,
+  undo,
+} as const;

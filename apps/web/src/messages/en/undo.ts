@@ -1,0 +1,3 @@
+export const undo = {
+  undo: 'Undo',
+} as const;

@@ -140,7 +140,7 @@ describe('what an organization’s owner governs, in a browser', {
     const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
     await queue.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
     await expectClean(owner, 'sandboxes');
-    await owner.getByRole('button', { name: 'Stop the sandbox of Count to 40' }).press('Enter');
+    await owner.getByRole('button', { name: 'Stop sandbox of Count to 40' }).press('Enter');
     await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
     await owner.getByText('Stopping the sandbox.').waitFor();
   });
@@ -293,7 +293,7 @@ describe('what an organization’s owner governs, in a browser', {
   step('finds conversations by what the address says, and Back takes a filter away', async () => {
     const list = owner.getByRole('list', { name: 'Conversations' }).getByRole('listitem');
     await owner.goto(`${stack.url}/acme/conversations?repository=`);
-    await owner.getByRole('button', { name: 'Take away the filter: without a repository' }).click();
+    await owner.getByRole('button', { name: 'Remove filter: no repository' }).click();
     await until('both are there', async () => (await list.count()) === 2);
     await owner.getByRole('searchbox', { name: 'Search titles' }).fill('count');
     await until('one is left', async () => (await list.count()) === 1);
@@ -314,11 +314,11 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: 'Save', exact: true }).click();
     await owner.getByText('This must be an amount such as 25 or 12.50.').waitFor();
     await member.fill('0');
-    await owner.getByText('2 people would be blocked now.').waitFor();
+    await owner.getByText('2 users would be blocked now.').waitFor();
     await expectClean(owner, 'budgets before they are saved');
     await owner.getByRole('button', { name: 'Save', exact: true }).click();
     await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
-    await owner.getByRole('button', { name: 'Change the limit of Grace Hopper' }).click();
+    await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
     const dialog = owner.getByRole('dialog');
     await dialog.getByLabel('Budget per month (USD)').fill('25');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -329,7 +329,7 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: /^Start/ }).click();
     await owner.getByText('The budget is used up').first().waitFor();
     await open(owner, 'admin/budgets', 'Budgets');
-    await owner.getByRole('button', { name: 'Change the limit of Grace Hopper' }).click();
+    await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
     await dialog.getByRole('button', { name: 'Use default' }).click();
     await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
     await expectClean(owner, 'budgets');
@@ -348,7 +348,7 @@ describe('what an organization’s owner governs, in a browser', {
       if (page === other) await other.getByText('Settings saved.').waitFor();
     }
     await other.close();
-    await owner.getByText('Somebody else has changed the settings meanwhile.').waitFor();
+    await owner.getByText('Someone else has changed the settings.').waitFor();
     expect(await owner.getByLabel('Default environment').inputValue()).toBe('production');
     await expectClean(owner, 'settings that were changed meanwhile');
     await owner.getByRole('button', { name: 'Reload' }).click();

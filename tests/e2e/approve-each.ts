@@ -29,7 +29,7 @@ export async function approveStepByStep({ page, say, status, timeline, picture }
   }
   expect([await approve.isDisabled(), await approve.innerText()]).toEqual([false, 'Approve all 3']);
   await card.getByRole('group', { name: 'Action 2 of 3' }).getByText('Reject').click();
-  await card.getByLabel('Why action 2 of 3 is rejected').fill('We have one already.');
+  await card.getByLabel('Reason for rejecting action 2 of 3').fill('We have one already.');
   await picture('approval-one-rejected');
   expect(await approve.innerText()).toBe('Approve 2, reject 1');
   await approve.click();

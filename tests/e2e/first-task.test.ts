@@ -284,7 +284,7 @@ describe('a user in a browser', {
     const field = page.getByRole('textbox', { name: 'Sandbox port' });
     await field.fill('8001');
     await field.press('Enter');
-    await page.getByText('Port 8001 belongs to the sandbox itself.').waitFor();
+    await page.getByText('Port 8001 is reserved by the sandbox.').waitFor();
     await axeClean('a port that is the sandbox’s own');
     const opened = async (press: () => Promise<void>): Promise<Page> => (await Promise.all([page.context().waitForEvent('page'), press()]))[0];
     await field.fill('localhost:8000/health');

@@ -134,13 +134,13 @@ describe('a GitHub App of an organization, in a browser', {
     await dialog().getByLabel('Host').fill(github.host);
     await dialog().getByText('More settings').click();
     await dialog().getByLabel('Base URL').fill('http://elsewhere.example.test');
-    await press('Create a GitHub App');
+    await press('Create GitHub App');
     await dialog()
       .getByText(/is not at 127\.0\.0\.1/)
       .waitFor();
     await look('app form refused');
     await dialog().getByLabel('Base URL').fill(github.url);
-    await press('Create a GitHub App');
+    await press('Create GitHub App');
     await press('Create GitHub App Slipway Acme Robotics');
     await page.getByText('Not installed', { exact: true }).first().waitFor();
     expect(new URL(page.url()).origin).toBe(stack.url);

@@ -246,7 +246,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await late.waitFor();
     await menu('Gitea of the shop', 'Enable…');
     await dialog().getByRole('button', { name: 'Enable' }).click();
-    await page.getByText('Gitea of the shop is enabled.').waitFor();
+    await page.getByText('Gitea of the shop enabled.').waitFor();
     await late.getByRole('button', { name: /^Details/ }).click();
     await dialog().getByRole('button', { name: 'Redeliver' }).click();
     await dialog().getByText('The actor has not linked their account with a Slipway user.').waitFor();
@@ -367,7 +367,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await dialog().getByRole('textbox', { name: 'Repository 1' }).fill('git.example.test');
     await dialog().getByLabel('React to requests').uncheck();
     await dialog().getByRole('button', { name: 'Save' }).click();
-    await dialog().getByRole('group', { name: 'Repositories of channels' }).getByRole('alert').waitFor();
+    await dialog().getByRole('group', { name: 'Channel repositories' }).getByRole('alert').waitFor();
     await look('integration places refused');
     await dialog().getByRole('textbox', { name: 'Repository 1' }).fill('https://git.example.test/acme/shop');
     await dialog().getByRole('button', { name: 'Save' }).click();

@@ -165,10 +165,10 @@ describe('how far an agent goes, in a browser', {
   step('at its limit of steps goes on for as many again, for more when the limit is raised, or not at all', async () => {
     const work: Harness = (_request, number) => (number <= 8 ? terminal(`echo step ${number}`) : finish('All steps are done.'));
     await give('steps', work, { 'Max steps per message': '2' });
-    await limit().getByRole('button', { name: 'Go on for 2 more steps' }).waitFor(SLOW);
+    await limit().getByRole('button', { name: 'Continue for 2 more steps' }).waitFor(SLOW);
     expect(book.requestsOf('steps').length).toBe(2);
     await expectClean(page, 'a limit of steps', 'everyTheme');
-    await limit().getByRole('button', { name: 'Go on for 2 more steps' }).press('Enter');
+    await limit().getByRole('button', { name: 'Continue for 2 more steps' }).press('Enter');
     await until('it halts again', async () => book.requestsOf('steps').length === 4 && (await limit().count()) === 1, 30_000);
     await limit().getByRole('button', { name: 'Raise limit…' }).press('Enter');
     const field = limit().getByLabel('Max steps per message');

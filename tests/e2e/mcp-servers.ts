@@ -65,8 +65,8 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
         },
       }),
     );
-    await dialog.getByText('Its type is none of stdio, http and sse.').waitFor();
-    await dialog.getByText('Kept as a secret: TRACKER_AUTHORIZATION.').waitFor();
+    await dialog.getByText('type must be stdio, http or sse.').waitFor();
+    await dialog.getByText('Stored as a secret: TRACKER_AUTHORIZATION.').waitFor();
     await expectClean(owner, 'a pasted file', 'everyTheme');
     await dialog.getByRole('button', { name: 'Add 2 servers' }).press('Enter');
     await until('both are added', async () => (await dialog.getByText('Added', { exact: true }).count()) === 2);
@@ -80,7 +80,7 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await owner.keyboard.press('Escape');
     await until('focus is back', () => owner.getByRole('button', { name: 'Test helper' }).evaluate((element) => element === document.activeElement));
     await owner.getByRole('button', { name: 'Test tracker' }).click();
-    await dialog.getByText('It offers 2 tools.').waitFor(SLOW);
+    await dialog.getByText('The server offers 2 tools.').waitFor(SLOW);
     await dialog.getByText('leak_<secret:TRACKER_AUTHORIZATION>').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
 

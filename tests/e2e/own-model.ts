@@ -30,7 +30,7 @@ export async function bringModel({ owner, member, open, row }: Desk): Promise<vo
   await owner.getByLabel('Temperature').fill('0.2');
   await owner.getByLabel('Address').fill('https://models.example.com/v1');
   await owner.getByRole('button', { name: 'Add profile' }).click();
-  await owner.getByText('Ours can be chosen for new tasks.').waitFor();
+  await owner.getByText('Ours is available for new tasks.').waitFor();
   await row(owner, 'openai/large').getByText('kept').waitFor();
 
   await owner.getByRole('button', { name: 'Actions of Ours' }).click();

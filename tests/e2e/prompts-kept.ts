@@ -22,7 +22,7 @@ export async function keepPrompts({ owner, member, open }: Desk): Promise<void> 
   await owner.getByRole('link', { name: 'Export stored prompts' }).waitFor();
   await expectClean(owner, 'settings with prompts that are kept', 'everyTheme');
   await member.reload();
-  await member.getByText('Acme Robotics keeps prompts and answers for 30 days; its admins can read them.').waitFor();
+  await member.getByText('Acme Robotics keeps prompts and answers for 30 days. Its admins can read them.').waitFor();
   await expectClean(member, 'a new task where prompts are kept', 'everyTheme');
   await owner.getByLabel('Store prompts and answers').uncheck();
   await owner.getByRole('button', { name: 'Save' }).click();

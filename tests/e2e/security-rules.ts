@@ -72,9 +72,9 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
     });
     await expectClean(member, 'Second factor required');
 
-    await owner.getByRole('button', { name: 'All of theirs: sign out every browser of Grace Hopper' }).first().click();
+    await owner.getByRole('button', { name: 'Sign out all browsers of Grace Hopper' }).first().click();
     await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
-    await owner.getByText('One browser of Grace Hopper is signed out.').waitFor();
+    await owner.getByText('One browser of Grace Hopper was signed out.').waitFor();
     await member.reload();
     await member.waitForURL('**/login?redirect=**');
   } finally {

@@ -84,7 +84,7 @@ describe('people of an organization, in a browser', {
     await owner.goto(stack.url);
     await signIn(owner, 'demo', 'demo');
     await heading(owner, 'Accept the terms of service').waitFor();
-    expect(await owner.getByRole('link', { name: 'Terms, version 2026-11' }).getAttribute('href')).toBe('https://example.test/terms');
+    expect(await owner.getByRole('link', { name: 'Terms of service, version 2026-11' }).getAttribute('href')).toBe('https://example.test/terms');
     await expectClean(owner, 'the terms');
     await owner.getByRole('button', { name: 'Accept' }).click();
     await heading(owner, 'New task').waitFor();

@@ -52,7 +52,7 @@ export function Providers({ locale, messages, nonce, children }: ProvidersProps)
   const [queries] = useState(createQueryClient);
   return (
     <ThemeProvider {...(nonce === undefined ? {} : { nonce })} attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
-      <NextIntlClientProvider locale={locale} messages={messages}>
+      <NextIntlClientProvider locale={locale} messages={messages} timeZone="UTC">
         <QueryClientProvider client={queries}>
           <TooltipProvider>{children}</TooltipProvider>
           <Toasts />

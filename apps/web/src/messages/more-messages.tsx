@@ -8,7 +8,7 @@ export function MoreMessages({ messages, children }: { messages: Partial<Message
   const outer = useMessages();
   const all = useMemo(() => ({ ...outer, ...messages }), [outer, messages]);
   return (
-    <NextIntlClientProvider locale={locale} messages={all}>
+    <NextIntlClientProvider locale={locale} messages={all} timeZone="UTC">
       {children}
     </NextIntlClientProvider>
   );

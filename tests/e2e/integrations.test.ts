@@ -222,7 +222,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await dialog().getByRole('button', { name: 'Dry run' }).click();
     const result = dialog().getByRole('region', { name: 'Dry run' });
     await result.getByText('none: the account is not linked').waitFor();
-    expect(await result.innerText()).toMatch(/Label[\s\S]*ann \(id 7\)[\s\S]*Cart is empty[\s\S]*acme\/shop/);
+    expect(await result.innerText()).toMatch(/Label[\s\S]*ann \(ID 7\)[\s\S]*Cart is empty[\s\S]*acme\/shop/);
     await look('delivery with dry run');
     const back = page.url();
     await page.keyboard.press('Escape');

@@ -105,7 +105,7 @@ describe('the check of a custom image', () => {
 
   for (const [what, entry, sentence] of [
     ['a Node for another processor', file('opt/node/node', Buffer.concat([program.subarray(0, 18), Buffer.from([183, 0])])), /not a program for amd64/],
-    ['a bundle that the agent could change', { ...file('opt/slipway/agent-server.cjs', 'x', 0o644), uid: 10_002 }, /changed by somebody else than root/],
+    ['a bundle that the agent could change', { ...file('opt/slipway/agent-server.cjs', 'x', 0o644), uid: 10_002 }, /changed by users other than root/],
     ['users with other numbers', file('etc/passwd', USERS.replace('10002', '1000'), 0o644), /no user agent with UID 10002/],
     ['a shell that only root may run', file('usr/bin/bash', program, 0o700), /bash is on none/],
     ['a link that runs in a circle', link('usr/local/bin/node', '/usr/local/bin/node'), /no Node at/],

@@ -65,7 +65,7 @@ describe('SupervisedPostgres', { timeout: 120_000 }, () => {
       await until('it says that it is ready', () => said.length >= 2, 30_000);
       expect(await rows()).toBe(round);
       expect(said).toEqual([
-        expect.stringMatching(/^postgres ended \(SIGKILL\) and is started again; its log is .+server\.log$/),
+        expect.stringMatching(/^postgres ended \(SIGKILL\), restarting; its log is .+server\.log$/),
         expect.stringMatching(/^postgres ready again after [\d.]+ s$/),
       ]);
       expect(postgres.status()).toMatchObject({ name: 'postgres', restarts: round });

@@ -323,7 +323,7 @@ describe('what an organization’s owner governs, in a browser', {
     await dialog.getByLabel('Budget per month (USD)').fill('25');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row(owner, 'Grace Hopper').getByText('Within budget').waitFor();
-    await row(owner, 'Grace Hopper').getByText('$25.00 (their own)').waitFor();
+    await row(owner, 'Grace Hopper').getByText('$25.00 (individual)').waitFor();
     await owner.goto(`${stack.url}/acme`);
     await owner.getByRole('textbox', { name: 'Task', exact: true }).fill('Something more');
     await owner.getByRole('button', { name: /^Start/ }).click();

@@ -97,7 +97,7 @@ describe('the agent’s browser, beside the conversation', {
 
       await picture('Shop').waitFor();
       await page.getByRole('button', { name: 'Take over' }).click();
-      await page.getByText('You have the browser; the agent keeps off it.').waitFor();
+      await page.getByText('You control the browser. The agent keeps off it.').waitFor();
       await axeClean('a browser that the person has');
       const box = await picture('Shop').boundingBox();
       if (box === null) throw new Error('the picture has no size');
@@ -111,7 +111,7 @@ describe('the agent’s browser, beside the conversation', {
         await page.keyboard.press('Escape');
         return page.getByRole('button', { name: 'Hand back' }).evaluate((button) => button === document.activeElement);
       });
-      await page.getByText('1 error of a page').click();
+      await page.getByText('1 page error').click();
       await page.getByText('no banner').waitFor();
       await page.setViewportSize({ width: 390, height: 844 });
       await note.waitFor();

@@ -121,7 +121,7 @@ describe('a user in a browser', {
     await page.locator('input[aria-invalid="true"]').waitFor();
     await page
       .getByText('Invalid URL')
-      .or(page.getByText(/address/))
+      .or(page.getByText(/full URL/))
       .first()
       .waitFor();
   });

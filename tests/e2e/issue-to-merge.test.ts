@@ -155,7 +155,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection}`);
     await page.getByLabel('Repository', { exact: true }).fill('ada/none');
     await page.getByRole('button', { name: 'Create webhook' }).click();
-    await page.getByText('refuses what Slipway asks', { exact: false }).waitFor();
+    await page.getByText('The provider rejected the request', { exact: false }).waitFor();
     await page.getByLabel('Repository', { exact: true }).fill('ada/shop');
     await page.getByRole('button', { name: 'Create webhook' }).press('Enter');
     await page.getByRole('button', { name: 'Repair the webhook of ada/shop' }).waitFor();

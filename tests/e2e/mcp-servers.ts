@@ -94,7 +94,7 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await header.getByLabel('Value type').selectOption({ label: 'New secret' });
     expect([await header.getByLabel('Prefix').inputValue(), await header.getByLabel('Secret name').inputValue()]).toEqual(['Bearer ', 'NOBODY_AUTHORIZATION']);
     await dialog.getByRole('button', { name: 'Add server' }).click();
-    await dialog.getByText('give the secret its value').waitFor();
+    await dialog.getByText('enter the value of the secret').waitFor();
     await expectClean(owner, 'a server with an unfinished header', 'everyTheme');
     await header.getByLabel('Value', { exact: true }).fill('a-value-of-nobody');
     await dialog.getByRole('button', { name: 'Add server' }).click();

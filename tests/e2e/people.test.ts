@@ -200,7 +200,7 @@ describe('people of an organization, in a browser', {
       expect.stringMatching(/^Grace Hopper,grace@example\.test,viewer,invitation,/),
     ]);
     await owner.getByRole('combobox', { name: 'Role', exact: true }).selectOption('owner');
-    await owner.getByText('No people match the filters').waitFor();
+    await owner.getByText('No users match the filters').waitFor();
     await expectClean(owner, 'members of whom none match');
     await owner.goBack();
     await rowOf(owner, GUEST.name).waitFor();
@@ -212,12 +212,12 @@ describe('people of an organization, in a browser', {
     await remove.focus();
     await owner.keyboard.press('Enter');
     const dialog = owner.getByRole('dialog', { name: `Remove ${GUEST.name}?` });
-    await dialog.getByText('No API keys end.').waitFor();
+    await dialog.getByText('No API keys are revoked.').waitFor();
     await owner.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await until('focus is back', () => remove.evaluate((element) => element === document.activeElement));
     await owner.keyboard.press('Enter');
-    await dialog.getByText('No API keys end.').waitFor();
+    await dialog.getByText('No API keys are revoked.').waitFor();
     await until('Remove has the focus', async () => {
       await owner.keyboard.press('Tab');
       return dialog.getByRole('button', { name: 'Remove' }).evaluate((element) => element === document.activeElement);

@@ -38,7 +38,7 @@ describe('the check of an app’s image', () => {
   const bad: readonly [string, Readonly<Record<string, ImageFile>>, RegExp][] = [
     ['a shell', { 'usr/bin/sh': file('', { mode: 0o755 }) }, /^\/usr\/bin\/sh can be run; only Node has to\.$/],
     ['a setuid program', { 'usr/lib/x86_64-linux-gnu/su': file('', { mode: 0o4755 }) }, /su is setuid or setgid/],
-    ['a file that the app could change', { 'opt/slipway/main.js': file('', { uid: 10_001 }) }, /could be changed by somebody else than root/],
+    ['a file that the app could change', { 'opt/slipway/main.js': file('', { uid: 10_001 }) }, /can be changed by users other than root/],
     ['a file that the app cannot read', { 'opt/slipway/other.js': file('', { mode: 0o600 }) }, /cannot be read by the image/],
     ['a source map', { 'opt/slipway/main.js.map': file('{}') }, /main\.js\.map is a source map/],
     [

@@ -57,7 +57,7 @@ describe('a conversation that is paused', () => {
     expect(await workspaceStates(id)).toMatchObject({
       code: 'sandbox.workspace-not-kept',
       cause: expect.stringContaining(NO_BUCKET),
-      nextStep: expect.stringContaining('Nothing is lost: the sandbox stays'),
+      nextStep: expect.stringContaining('Nothing is lost: the sandbox keeps them'),
     });
     expect(await saidInLog(id)).toMatchObject([
       { state: 'not-kept', detail: NO_BUCKET },

@@ -132,7 +132,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
       ['gone', 'missing-right'],
     ]);
     expect(shop.hooks).toMatchObject([{ url: `https://slipway.example/api/integration/gitlab/events/${connection}`, token: null }]);
-    expect((await rows())[0]?.detail).toContain('administers');
+    expect((await rows())[0]?.detail).toContain('administrator');
     expect(await outboxJobs()).toBe(0);
     // Repeated, nothing is made twice; a right that was given since is used.
     docs.members.set(bot.id, MAINTAINER);

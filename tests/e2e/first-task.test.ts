@@ -198,7 +198,7 @@ describe('a user in a browser', {
     await status('Pausing…').or(status('Paused')).waitFor({ timeout: 10_000 });
     await status('Paused').waitFor({ timeout: 20_000 });
     await page.getByRole('tab', { name: 'Ports' }).click();
-    await page.getByText('The sandbox is paused. Resume it to continue.').waitFor();
+    await page.getByText('The sandbox is paused. Resume it to open a port.').waitFor();
     expect(await page.getByRole('button', { name: 'Open', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('tab', { name: /^Changes/ }).click();
     await page.getByRole('button', { name: 'Resume' }).click();

@@ -330,7 +330,7 @@ describe('people of an organization, in a browser', {
       return (await note.count()) === 1;
     });
     await note.getByRole('button', { name: 'Restore' }).click();
-    await owner.getByText('Acme Robotics stays.', { exact: false }).waitFor();
+    await owner.getByText('Acme Robotics is restored.', { exact: false }).waitFor();
     await note.waitFor({ state: 'detached' });
     await owner.reload();
     await heading(owner, 'Conversations').waitFor();

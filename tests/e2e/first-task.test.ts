@@ -297,7 +297,7 @@ describe('a user in a browser', {
     const lines = page.getByRole('region', { name: 'Open ports' }).getByRole('listitem');
     await until('both are listed', async () => (await lines.count()) === 2);
     await axeClean('ports that are open');
-    await page.getByRole('button', { name: 'End your access to port 8000' }).click();
+    await page.getByRole('button', { name: 'Revoke your access to port 8000' }).click();
     await until('one is left', async () => (await lines.count()) === 1);
     await tab.reload();
     await tab.getByText('auth.missing').waitFor();

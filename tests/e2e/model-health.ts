@@ -38,7 +38,7 @@ export async function seeHealthOfModels({ owner, member, open, row }: Desk): Pro
     .waitFor();
   await owner.getByRole('button', { name: 'Test house/second' }).click();
   await row(owner, 'house/second')
-    .getByText(/rejected the key/)
+    .getByText(/refused the key/)
     .waitFor();
   await expectClean(owner, 'health of models', 'everyTheme');
   await open(member, 'admin/models', 'Models');

@@ -37,6 +37,7 @@ export function EarlyConversation({ preview }: { preview: PagePreview }) {
 export function EarlyRows({ rows }: { rows: readonly PreviewRow[] }) {
   const t = useTranslations();
   return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section aria-label={t('frame.endOfTheConversation')} tabIndex={0} className="absolute inset-0 flex flex-col-reverse overflow-y-auto outline-offset-[-2px]">
       <div className="mx-auto w-full max-w-3xl px-4 pt-4 pb-[68px] md:px-6">
         {rows.map((row, index) => (

@@ -100,7 +100,7 @@ function partsOf(log: readonly LoggedEvent[], first: LoggedEvent, beganAt: numbe
     if (!isUpdate(event, 'start_task')) continue;
     const step = event.value as StartStep;
     if (step.status === 'WORKING') parts['queued'] = Date.parse(step.startedAt) - beganAt;
-    if (step.status === 'STARTING_CONVERSATION') parts['agent-told'] = Date.parse(first.event.timestamp) - Date.parse(step.startedAt);
+    if (step.status === 'STARTING_CONVERSATION') parts['agent-started'] = Date.parse(first.event.timestamp) - Date.parse(step.startedAt);
     else if (step.elapsedMs !== undefined && step.status !== 'READY') parts[step.status] = step.elapsedMs;
   }
   return { ...parts, 'on-the-way': arrivedAt - Date.parse(first.event.timestamp) };

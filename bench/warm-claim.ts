@@ -25,7 +25,7 @@ export default async function run(report: Report): Promise<void> {
   const claims = await startClaimsOnFarm(STOCK, 64);
   const { api, owner, isFull, claim } = claims;
   report.note(
-    `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (2 * CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -open: ${PER_SECOND} a second by a Poisson schedule, from the scheduled moment; its floor is the same commit and calls at the same pace, since a processor that rests in between takes its time to wake up. With the processor that runtime-api uses meanwhile for everything. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
+    `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (2 * CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -open: ${PER_SECOND} a second by a Poisson schedule, from the scheduled moment; its floor is the same commit and calls at the same pace, since a processor that is idle in between takes its time to wake up. With the processor that runtime-api uses meanwhile for everything. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
   );
   try {
     const calm: number[] = [];

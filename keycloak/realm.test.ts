@@ -106,7 +106,7 @@ describe('the realm', () => {
     ]);
   });
 
-  it('asks for a second factor and a proved address when told to', async () => {
+  it('asks for a second factor and a verified address when configured so', async () => {
     const mail = { SMTP_URL: 'smtp://mailer:p%40ss@mail.acme.example', MAIL_FROM: 'slipway@acme.example' };
     const realm = await realmOf({ TOTP: 'required', VERIFY_EMAIL: 'true', REGISTRATION: 'true', ...mail });
     expect(realm).toMatchObject({

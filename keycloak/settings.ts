@@ -113,12 +113,12 @@ function incomplete(settings: Settings): string[] {
     ['COMPANY_SAML_ENTITY_ID', 'COMPANY_SAML_SIGN_ON_URL', 'COMPANY_SAML_CERTIFICATE'],
     ['SMTP_URL', 'MAIL_FROM'],
   ];
-  const lacking = groups.flatMap((names) =>
+  const missing = groups.flatMap((names) =>
     names.some((name) => settings[name] !== undefined)
       ? names.filter((name) => settings[name] === undefined).map((name) => `${name}: needed beside ${names.filter((other) => other !== name).join(' and ')}`)
       : [],
   );
-  return settings.VERIFY_EMAIL && settings.SMTP_URL === undefined ? [...lacking, 'SMTP_URL: needed for VERIFY_EMAIL'] : lacking;
+  return settings.VERIFY_EMAIL && settings.SMTP_URL === undefined ? [...missing, 'SMTP_URL: needed for VERIFY_EMAIL'] : missing;
 }
 
 async function brokersOf(settings: Settings, discover: Discover): Promise<Broker[]> {

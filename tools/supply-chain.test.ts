@@ -35,7 +35,7 @@ describe('packages without a hash', () => {
     expect(installedOn(found, 'linux', 'x64').map(({ name }) => name)).toEqual(['plain']);
   });
 
-  it('get the hash that the registry has, and those that it lacks are named', async () => {
+  it('get the hash that the registry has, and missing ones are named', async () => {
     const lock = file();
     const missing = await fillHashes(lock, async (name) => (name === 'plain' ? 'sha512-y' : null));
     expect(missing.map(({ name }) => name)).toEqual(['tool-darwin-arm64']);

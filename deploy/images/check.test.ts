@@ -64,7 +64,7 @@ describe('the check of a custom image', () => {
     assert.deepEqual(await check('complete', [complete()]), { missing: [], differs: [] });
   });
 
-  it('names everything that an empty image lacks', async () => {
+  it('names everything that an empty image is missing', async () => {
     const { missing } = await check('empty', [[directory('etc')]]);
     for (const word of [
       '/usr/local/bin/node',

@@ -110,7 +110,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
       [session.id],
     );
     await world.place.cluster.killContainer(rows[0]?.pod_uid ?? '', 'agent-server');
-    const lost = await until('it is told', async () => {
+    const lost = await until('the loss is reported', async () => {
       const seen = await world.load.look(session);
       return seen.status === 'error' && seen;
     });

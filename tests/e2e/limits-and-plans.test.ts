@@ -148,16 +148,16 @@ describe('how far an agent goes, in a browser', {
 
     // And whoever watches sees it: what it has now, and what it had before.
     await page.getByRole('tab', { name: 'Details' }).click();
-    const told = page.getByRole('region', { name: 'System prompt and tools' });
-    const tools = told.getByRole('list', { name: 'Agent tools' });
-    await told.getByRole('button', { name: /^Tools/ }).press('Enter');
+    const prompt = page.getByRole('region', { name: 'System prompt and tools' });
+    const tools = prompt.getByRole('list', { name: 'Agent tools' });
+    await prompt.getByRole('button', { name: /^Tools/ }).press('Enter');
     await tools.getByRole('button', { name: /^terminal/ }).press('Enter');
     await tools.getByRole('list', { name: 'Parameters of terminal' }).getByText('command', { exact: true }).waitFor();
-    await told.getByRole('button', { name: /^System prompt/ }).press('Enter');
-    await told.getByRole('group', { name: 'The system prompt' }).getByText('How to work').waitFor();
-    await expectClean(page, 'what the agent is told', 'everyTheme');
-    expect((await told.getByLabel('Version').locator('option').allInnerTexts()).map((text) => text.split(' ')[0])).toEqual(['Now', 'Before']);
-    await told.getByLabel('Version').selectOption({ index: 1 });
+    await prompt.getByRole('button', { name: /^System prompt/ }).press('Enter');
+    await prompt.getByRole('group', { name: 'The system prompt' }).getByText('How to work').waitFor();
+    await expectClean(page, 'system prompt and tools', 'everyTheme');
+    expect((await prompt.getByLabel('Version').locator('option').allInnerTexts()).map((text) => text.split(' ')[0])).toEqual(['Now', 'Before']);
+    await prompt.getByLabel('Version').selectOption({ index: 1 });
     await tools.getByRole('button', { name: /^planning_file_editor/ }).waitFor();
     expect(await tools.getByRole('button', { name: /^terminal/ }).count()).toBe(0);
   });

@@ -187,9 +187,9 @@ describe('a user who may read a conversation and not reach into its sandbox', {
         expect([tab, await page.getByRole('tab', { selected: true }).first().innerText()]).toEqual([tab, expect.stringMatching(/^Changes/)]);
       }
       await show(page, 'details');
-      const told = page.getByRole('region', { name: 'System prompt and tools' });
-      await told.getByRole('button', { name: /^Tools/ }).click();
-      await told
+      const prompt = page.getByRole('region', { name: 'System prompt and tools' });
+      await prompt.getByRole('button', { name: /^Tools/ }).click();
+      await prompt
         .getByRole('list', { name: 'Agent tools' })
         .getByRole('button', { name: /^finish/ })
         .waitFor();

@@ -69,8 +69,8 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
       const issue = await watched.createIssue('The total is wrong', 'It counts the first price only.');
       await watched.addLabels(issue.number, ['slipway']);
       await watched.comment(issue.number, 'I saw it too.');
-      const labelled = await until('the label is told', () => listener.of('issue_label'));
-      await until('the comment is told', () => listener.of('issue_comment'));
+      const labelled = await until('the label is delivered', () => listener.of('issue_label'));
+      await until('the comment is delivered', () => listener.of('issue_comment'));
 
       expect(isSigned(labelled.headers, labelled.body, secret)).toBe(true);
       expect(isSigned(labelled.headers, Buffer.concat([labelled.body, Buffer.from(' ')]), secret)).toBe(false);

@@ -31,9 +31,9 @@ describe('a user at the pages of a real Gitea', { skip: missing ?? false, timeou
       await putLabel(page, issue.html_url, 'slipway');
       await commentOnLine(page, pull.html_url, 1, 'Why two?');
 
-      const labelled = await until('the label is told', () => listener.of('issue_label'));
+      const labelled = await until('the label is delivered', () => listener.of('issue_label'));
       expect(JSON.parse(labelled.body.toString())).toMatchObject({ issue: { labels: [{ name: 'slipway' }] }, sender: { login: 'ada' } });
-      const remark = await until('the comment is told', () => listener.of('pull_request_review_comment'));
+      const remark = await until('the comment is delivered', () => listener.of('pull_request_review_comment'));
       expect(remark.body.toString()).toContain('mend');
       expect([labelled, remark].map(({ headers, body }) => isSigned(headers, body, secret))).toEqual([true, true]);
       expect(complaints).toEqual([]);

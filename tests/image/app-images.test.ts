@@ -33,7 +33,7 @@ const LIMITS: Readonly<Record<AppName, readonly [stored: number, unpacked: numbe
 };
 const root = process.getuid?.() === 0 ? false : 'the images are run below a chroot, which needs root';
 /** What there is of an app in this checkout, in words, when it cannot be made into an image. */
-const lacking = (app: AppName): string | false =>
+const missing = (app: AppName): string | false =>
   Object.values(APPS[app].programs).some((entry: string) => !existsSync(path.join(ROOT, entry))) ? `apps/${app} has no program in this checkout` : false;
 
 describe('the images of the apps', { skip: root }, () => {
@@ -62,7 +62,7 @@ describe('the images of the apps', { skip: root }, () => {
   }
 
   for (const app of APP_NAMES) {
-    describe(app, { skip: lacking(app) }, () => {
+    describe(app, { skip: missing(app) }, () => {
       let image: AppImage;
       let unpacked: UnpackedImage;
       before(async () => {

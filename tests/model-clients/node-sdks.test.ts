@@ -106,9 +106,9 @@ describe('the official SDKs for Node, through the gateway', () => {
   for (const stream of [false, true]) {
     const how = stream ? 'streamed' : 'whole';
     for (const [name, task, model] of [
-      ['openai, chat, of a model with Anthropic’s manners', chat, CLAUDE],
-      ['openai, responses, of a model with Anthropic’s manners', responses, CLAUDE],
-      ['anthropic, messages, of a model with OpenAI’s manners', messages, GPT],
+      ['openai, chat, of a model with Anthropic’s wire format', chat, CLAUDE],
+      ['openai, responses, of a model with Anthropic’s wire format', responses, CLAUDE],
+      ['anthropic, messages, of a model with OpenAI’s wire format', messages, GPT],
     ] as const) {
       it(`${name}, ${how}: the task is done`, async () => {
         const { text, called } = await task(clients.through, model, stream);

@@ -11,7 +11,7 @@ import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
 
 const WAIT_MS = 60_000;
 
-/** What a git host must keep, whichever it is. @param lack why it is unavailable here. */
+/** What a git host must keep, whichever it is. @param unavailable why it is unavailable here. */
 export function publishContract(name: string, startHost: () => Promise<GitHost>, missing: string | null = null): void {
   describe(`what an agent made, published on ${name}`, { skip: missing ?? false, timeout: 600_000 }, () => {
     let git: GitHost;

@@ -22,9 +22,9 @@ const STOP_MS = 2_000;
 type Observation = EventOf<'ObservationEvent'>['observation'];
 
 /** A sentence that a user can use: of the right kind, with the essential words, and nothing of the machinery in it. */
-function expectExplained(told: { code?: string | undefined; detail?: string | undefined } | undefined, code: ErrorCode, words: RegExp): void {
-  expect(told).toMatchObject({ code, detail: expect.stringMatching(words) });
-  expect(told?.detail).not.toMatch(/node_modules|\n\s+at |undefined|\[object|ECONN|UND_ERR/);
+function expectExplained(problem: { code?: string | undefined; detail?: string | undefined } | undefined, code: ErrorCode, words: RegExp): void {
+  expect(problem).toMatchObject({ code, detail: expect.stringMatching(words) });
+  expect(problem?.detail).not.toMatch(/node_modules|\n\s+at |undefined|\[object|ECONN|UND_ERR/);
   expect(ERRORS[code].nextStep).toMatch(/\w+ .*\.$/);
 }
 
@@ -118,12 +118,12 @@ describe('bad input', { timeout: 600_000 }, () => {
       context.after(() => closed(silent));
       const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
       const talk = await begin([finish()], { repository: `${address}/sample.git` });
-      const told = await until(
+      const problem = await until(
         'the step says what it waits for',
         async () => (await talk.get()).start.steps.find((step) => step.status === 'PREPARING_REPOSITORY' && step.detail?.includes('Trying again')),
         60_000,
       );
-      expect(told.detail).toMatch(/sample\.git was not there within 6 s/);
+      expect(problem.detail).toMatch(/sample\.git was not there within 6 s/);
       silent.on('request', (request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
       await talk.ended('finished');
       await talk.expectWholeLog();

@@ -68,7 +68,7 @@ describe('logs', { timeout: 300_000 }, () => {
     ].sort();
 
   it('know a task by one trace id, from the click through every service to the tool call and the model', async () => {
-    await until('each service has told of the trace', () => {
+    await until('each service has logged the trace', () => {
       expect(servicesThatSay(trace)).toEqual(expect.arrayContaining([...SERVICES]));
       return true;
     });
@@ -80,7 +80,7 @@ describe('logs', { timeout: 300_000 }, () => {
     const prompt = open.book.write('later', [terminal('echo later'), finish()]);
     const response = await open.person.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: prompt }, headers: traceparent(later) });
     await talk.ended('finished', (await response.json()) as QueuedMessage);
-    await until('each service that it went through has told of the trace', () => {
+    await until('each service that it went through has logged the trace', () => {
       expect(servicesThatSay(later)).toEqual(expect.arrayContaining(SERVICES.filter((service) => service !== 'runtime-api')));
       return true;
     });
@@ -117,7 +117,7 @@ describe('logs', { timeout: 300_000 }, () => {
     await talk.watcher.waitFor('the command', ({ event }) => event.kind === 'ActionEvent' && event.tool_call.arguments.includes('sleep 30'));
     await open.person.fetch(`${talk.path}/stop`, { method: 'POST', headers: traceparent(stop) });
     await talk.ended('paused', message);
-    await until('app-server has told of it', () => servicesThatSay(stop).includes('app-server'));
+    await until('app-server has logged it', () => servicesThatSay(stop).includes('app-server'));
   });
 
   it('hold one JSON object a line, each with message, severity, timestamp and service, and in a conversation its ids', () => {

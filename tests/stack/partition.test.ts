@@ -28,10 +28,10 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   let runtime: SilentProxy;
   /** What app-server and worker ask of one sandbox. */
   let toSandbox: SilentProxy;
-  /** Its sandbox is heard by worker, and only its events do not arrive. */
-  let heard: Talk;
+  /** Its sandbox is reachable by worker, and only its events do not arrive. */
+  let reachable: Talk;
   /** Its sandbox is unreachable, and cannot be ended. */
-  let unheard: Talk;
+  let cutOff: Talk;
   let ending = false;
   let cut = false;
   /** What a user asks of the unreachable sandbox. */
@@ -75,72 +75,72 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   };
 
   it('before it, two conversations are at work', async () => {
-    [heard, unheard] = await Promise.all([open.talk('heard', thinks), open.talk('unheard', counts)]);
-    for (const talk of [heard, unheard]) {
+    [reachable, cutOff] = await Promise.all([open.talk('reachable', thinks), open.talk('cutOff', counts)]);
+    for (const talk of [reachable, cutOff]) {
       await until('the agent works', () => talk.of('ObservationEvent').length > 2, 60_000);
       sandboxes.set(talk, await open.sandboxOf(talk));
     }
-    toSandbox = await SilentProxy.open(sandboxes.get(unheard)?.url ?? '');
-    await open.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [unheard.id, origin(toSandbox)]);
+    toSandbox = await SilentProxy.open(sandboxes.get(cutOff)?.url ?? '');
+    await open.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [cutOff.id, origin(toSandbox)]);
   });
 
   it('in it each agent goes on, until so much waits for the app that it waits too; the user sees that they work', async () => {
     for (const proxy of [ingest, toSandbox]) proxy.silence();
     runtime.refuse();
     cut = true;
-    const asked = open.book.requestsOf('unheard').length;
-    changes = open.person.fetch(`${unheard.path}/changes`);
-    await until('the one that nobody hears goes on', () => open.book.requestsOf('unheard').length > asked + 3, RECOVERY_MS);
-    await until('too much waits of the other one', async () => (await outboxOf(heard)).pending > MAX_UNACKED, 60_000);
-    for (const talk of [heard, unheard]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
+    const asked = open.book.requestsOf('cutOff').length;
+    changes = open.person.fetch(`${cutOff.path}/changes`);
+    await until('the one that is cut off goes on', () => open.book.requestsOf('cutOff').length > asked + 3, RECOVERY_MS);
+    await until('too much waits of the other one', async () => (await outboxOf(reachable)).pending > MAX_UNACKED, 60_000);
+    for (const talk of [reachable, cutOff]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
   });
 
   it('requests to an unreachable sandbox are refused with a sentence; after the lease, one that answers a probe keeps the conversation, and one that does not is followed by the next epoch', async () => {
     const answer = await changes;
     expect([answer.status, await answer.json()]).toMatchObject([502, { code: 'sandbox.unreachable', retry: 'later' } satisfies Partial<Problem>]);
-    await until('the next epoch', async () => (await rowOf(unheard)).epoch === 2, NEXT_EPOCH_MS);
+    await until('the next epoch', async () => (await rowOf(cutOff)).epoch === 2, NEXT_EPOCH_MS);
     const started = (await until('the person sees that it starts again', async () => {
-      const now = await unheard.get();
+      const now = await cutOff.get();
       return now.status === 'starting' && now;
     })) as Conversation;
     expect(started.start).toMatchObject({ status: 'WAITING_FOR_SANDBOX' });
-    expect([(await rowOf(heard)).epoch, (await heard.get()).status]).toEqual([1, 'working']);
+    expect([(await rowOf(reachable)).epoch, (await reachable.get()).status]).toEqual([1, 'working']);
     // It waits: what is under way when the limit is passed is two lines a thought and a few.
-    expect((await outboxOf(heard)).pending).toBeLessThan(MAX_UNACKED + 2 * (THOUGHTS + 20));
-    expect(open.book.requestsOf('heard').length).toBeLessThan(ANSWERS);
+    expect((await outboxOf(reachable)).pending).toBeLessThan(MAX_UNACKED + 2 * (THOUGHTS + 20));
+    expect(open.book.requestsOf('reachable').length).toBeLessThan(ANSWERS);
   });
 
   it('healed, what the sandbox of the epoch before has sent and goes on to send is refused, and it stops', async () => {
-    const before = await rowOf(unheard);
-    expect(await outboxOf(unheard)).toMatchObject({ epoch: 1, fenced: false });
+    const before = await rowOf(cutOff);
+    expect(await outboxOf(cutOff)).toMatchObject({ epoch: 1, fenced: false });
     ingest.heal();
-    await until('it knows', async () => (await outboxOf(unheard)).fenced, RECOVERY_MS);
-    ofFirst = { answers: open.book.requestsOf('unheard').length, lines: (await rowOf(unheard)).ofFirstEpoch };
+    await until('it knows', async () => (await outboxOf(cutOff)).fenced, RECOVERY_MS);
+    ofFirst = { answers: open.book.requestsOf('cutOff').length, lines: (await rowOf(cutOff)).ofFirstEpoch };
     expect(ofFirst.lines).toBe(before.ofFirstEpoch);
     for (const proxy of [runtime, toSandbox]) proxy.heal();
   });
 
-  it('the one that was heard goes on at once, and its log has each line once', async () => {
-    await until('its lines come', () => heard.watcher.lastSeq > MAX_UNACKED, RECOVERY_MS);
-    await heard.ended('finished', undefined, 90_000);
-    await heard.expectWholeLog();
-    const thoughts = heard.of('ActionEvent').flatMap(({ action }) => (action.kind === 'ThinkAction' ? [String(action['thought'])] : []));
+  it('the one that was reachable goes on at once, and its log has each line once', async () => {
+    await until('its lines come', () => reachable.watcher.lastSeq > MAX_UNACKED, RECOVERY_MS);
+    await reachable.ended('finished', undefined, 90_000);
+    await reachable.expectWholeLog();
+    const thoughts = reachable.of('ActionEvent').flatMap(({ action }) => (action.kind === 'ThinkAction' ? [String(action['thought'])] : []));
     const all = Array.from({ length: ANSWERS }, (_, answer) => Array.from({ length: THOUGHTS }, (_, index) => `${answer + 1}.${index}`)).flat();
     expect(thoughts).toEqual(all);
-    expect(new Set(heard.watcher.log.map(({ epoch }) => epoch))).toEqual(new Set([1]));
+    expect(new Set(reachable.watcher.log.map(({ epoch }) => epoch))).toEqual(new Set([1]));
   });
 
   it('the other one goes on in a new sandbox with all that the old one had done: no step lost, none twice, none of it under the old epoch', async () => {
-    await until('the new one works', () => open.book.requestsOf('unheard').length > ofFirst.answers + 2, NEXT_EPOCH_MS);
+    await until('the new one works', () => open.book.requestsOf('cutOff').length > ofFirst.answers + 2, NEXT_EPOCH_MS);
     ending = true;
-    await unheard.ended('finished', undefined, 60_000);
-    await unheard.expectWholeLog();
-    const epochs = unheard.watcher.log.map(({ epoch }) => epoch);
+    await cutOff.ended('finished', undefined, 60_000);
+    await cutOff.expectWholeLog();
+    const epochs = cutOff.watcher.log.map(({ epoch }) => epoch);
     expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
     expect(epochs.filter((epoch) => epoch === 1).length).toBe(ofFirst.lines);
-    const steps = unheard.printedNumbers;
+    const steps = cutOff.printedNumbers;
     // The step under way when its sandbox was stopped may have been made and has no count.
-    const interrupted = unheard.of('AgentErrorEvent').length;
+    const interrupted = cutOff.of('AgentErrorEvent').length;
     expect(interrupted).toBeLessThan(3);
     expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
     expect((steps.at(-1) ?? 0) - steps.length).toBeLessThanOrEqual(interrupted);

@@ -79,8 +79,8 @@ describe('changes of the REST document', () => {
       ],
     };
     expect(changesThatBreak(documentOf(), documentOf({ request, answer, operation }))).toEqual([]);
-    const told = withProperty('note', { type: 'string', default: 'none' }, ['id', 'note']);
-    expect(changesThatBreak(documentOf(), documentOf({ answer: told }))).toEqual([]);
+    const answered = withProperty('note', { type: 'string', default: 'none' }, ['id', 'note']);
+    expect(changesThatBreak(documentOf(), documentOf({ answer: answered }))).toEqual([]);
     expect(changesThatBreak(documentOf(), documentOf())).toEqual([]);
   });
 });

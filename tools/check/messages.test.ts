@@ -41,7 +41,7 @@ describe('the words of screens', () => {
     expect(wrong({ 'features/keys/keys.ts': USED.replace("'keys.one'", "''") }).join()).toMatch(/nobody uses keys\.one/);
   });
 
-  it('name a page that lacks the messages of what it shows', () => {
+  it('name a page that misses messages of what it shows', () => {
     const page = "import { Keys } from '../features/keys/keys.ts';";
     const feature = { 'features/keys/keys.ts': USED };
     expect(wrong({ ...feature, 'app/page.tsx': page }).join()).toMatch(/app\/page\.tsx: give it the messages of keys/);

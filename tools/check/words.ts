@@ -27,7 +27,7 @@ export const OLD_WORDS: readonly OldWord[] = [
   { use: 'slots, cache', pattern: /\bstock ?rooms?\b/i },
   { use: 'queue', pattern: /\bwaiting rooms?\b/i },
   { use: 'notifier', pattern: /\bbells?\b/i },
-  { use: 'throttle', pattern: /\bfloods?\b/i },
+  { use: 'throttle', pattern: /\bfloods?\b/i, docsOnly: true },
   { use: 'transaction, poll, retry', pattern: /\bbreaths?\b/i },
   {
     use: 'idle, paused',
@@ -51,15 +51,69 @@ const READ = /\.(?:md|ts|tsx|mts|mjs|sql|ya?ml|json)$/;
 const SKIPPED =
   /(?:^|\/)(?:testdata|fixtures|generated|released|recordings)\/|package-lock\.json$|generated\.ts$|^prisma\/.*\/migrations\/|^CODE_OF_CONDUCT\.md$|^tools\/check\/words(?:\.test)?\.ts$/;
 
-/** Paths whose words are not done yet. Only ever shorter: what is taken out here is held from then on. */
-const NOT_DONE: readonly RegExp[] = [/^(?!.*\.md$)/];
+/**
+ * Files whose words stand for something that cannot be renamed in one release: fields of the wire (`told`, `lacking`), columns, aliases of
+ * `brake` that go in 0.2.0; and data of tests. Only ever shorter.
+ */
+const NOT_DONE: ReadonlySet<string> = new Set([
+  'apps/action-server/src/browser-view/browser-view.test.ts',
+  'apps/action-server/src/browser-view/sight.ts',
+  'apps/action-server/src/mcp/mcp.test.ts',
+  'apps/action-server/src/testing/mcp-hostile-server.ts',
+  'apps/action-server/src/testing/mcp-tools.ts',
+  'apps/agent-server/src/conversations/conversations.ts',
+  'apps/agent-server/src/conversations/earlier-settings.routes.ts',
+  'apps/agent-server/src/conversations/org-confirmation.ts',
+  'apps/agent-server/src/conversations/settings-in-order.ts',
+  'apps/agent-server/src/earlier-settings.test.ts',
+  'apps/agent-server/src/http/router.test.ts',
+  'apps/agent-server/src/mcp.test.ts',
+  'apps/agent-server/src/sandbox/mcp-servers.ts',
+  'apps/app-server/src/integrations/sockets/sockets.http.test.ts',
+  'apps/app-server/src/invitations/invitations.http.test.ts',
+  'apps/app-server/src/org-settings/org-settings.service.ts',
+  'apps/app-server/src/run-settings/charge-passes.service.ts',
+  'apps/app-server/src/run-settings/run-settings.http.test.ts',
+  'apps/llm-gateway/src/completions/completions.http.test.ts',
+  'apps/sandbox-gateway/src/access/grants.queries.ts',
+  'apps/web/src/features/browser-view/browser-panel.tsx',
+  'apps/web/src/features/conversation/mcp-servers.test.ts',
+  'apps/web/src/features/conversation/timeline.ts',
+  'apps/worker/src/conversations/spending-sweep.test.ts',
+  'apps/worker/src/jobs.ts',
+  'apps/worker/src/pull-requests/pull-request-job.ts',
+  'apps/worker/src/pull-requests/pull-requests.queries.ts',
+  'apps/worker/src/settings/earlier-release.test.ts',
+  'apps/worker/src/settings/org-settings-job.ts',
+  'apps/worker/src/start/start-steps.ts',
+  'apps/worker/src/testing/fake-peers.ts',
+  'apps/worker/src/usage/usage.queries.ts',
+  'apps/worker/src/worker.test.ts',
+  'deploy/images/image-requirements.ts',
+  'libs/agent/src/condenser/condensation.ts',
+  'libs/agent/src/condenser/summary.ts',
+  'libs/agent/src/tools/mcp.test.ts',
+  'libs/contracts/src/agent-server.ts',
+  'libs/contracts/src/earlier-settings.ts',
+  'libs/contracts/src/live/browser.ts',
+  'libs/contracts/src/mcp.ts',
+  'libs/contracts/src/queues.ts',
+  'libs/integrations/src/pull-requests/pull-requests.queries.ts',
+  'libs/sandbox/src/adapters/kubernetes/watch.test.ts',
+  'prisma/app/functions/mirror_earlier_settings.sql',
+  'prisma/app/functions/spend_through_sandbox.sql',
+  'tests/cluster/names.test.ts',
+  'tests/cluster/sandbox-names.test.ts',
+  'tests/e2e/hung-server.ts',
+  'tests/openhands-sdk/sdk.test.ts',
+]);
 
 /** Old words in files of the repository, as sentences that name the word to use. */
 export function oldWords(root: string): string[] {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
   return files
     .split('\0')
-    .filter((file) => READ.test(file) && !SKIPPED.test(file) && !NOT_DONE.some((pattern) => pattern.test(file)))
+    .filter((file) => READ.test(file) && !SKIPPED.test(file) && !NOT_DONE.has(file))
     .flatMap((file) => oldWordsIn(file, textOf(path.join(root, file))));
 }
 

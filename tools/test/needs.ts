@@ -9,9 +9,9 @@ export interface Missing {
 }
 
 export function missingNeeds(root: string): Missing[] {
-  const lacks: Missing[] = [];
+  const missing: Missing[] = [];
   const need = (required: boolean, there: boolean, sentence: string): void => {
-    if (!there) lacks.push({ required, sentence });
+    if (!there) missing.push({ required, sentence });
   };
   const [major = 0] = process.versions.node.split('.').map(Number);
   need(true, major >= 24, `The suites need Node 24 and this is ${process.versions.node}: start them with \`npm test\`.`);
@@ -21,7 +21,7 @@ export function missingNeeds(root: string): Missing[] {
   need(false, onPath('redis-server', '--version'), 'redis-server is not on the PATH, so what needs Redis is skipped: apt-get install redis-server.');
   const chromium = process.env['CHROMIUM_PATH'] !== undefined || ['chromium', 'chromium-browser', 'google-chrome'].some((name) => onPath(name, '--version'));
   need(false, chromium, 'No Chromium is on the PATH, so the screens are not tested in a browser: apt-get install chromium.');
-  return lacks;
+  return missing;
 }
 
 function onPath(command: string, argument: string): boolean {

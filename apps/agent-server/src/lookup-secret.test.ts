@@ -60,7 +60,7 @@ describe('a secret read by its address', () => {
       const { status, body } = await give(path, headers);
       expect([status, body.detail]).toEqual([
         503,
-        expect.stringMatching(new RegExp(`^The secret FROM_VAULT cannot be looked up at 127\\.0\\.0\\.1:\\d+: .*${why}`)),
+        expect.stringMatching(new RegExp(`^The secret FROM_VAULT cannot be fetched from 127\\.0\\.0\\.1:\\d+: .*${why}`)),
       ]);
       expect(JSON.stringify(body)).not.toContain(KEY);
     }

@@ -166,7 +166,7 @@ describe('an agent with MCP servers', () => {
     await until('the call is under way', () => existsSync(file));
     await sandbox.call('POST', `/api/conversations/${id}/interrupt`);
     await isOver(id, 'paused');
-    await until('the server was told', () => readFileSync(file, 'utf8') === 'cancelled');
+    await until('the server received the cancellation', () => readFileSync(file, 'utf8') === 'cancelled');
   });
 
   it('goes on when the tool process is another one: its servers are started again', async () => {

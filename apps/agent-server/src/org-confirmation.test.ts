@@ -127,7 +127,7 @@ describe('the confirmation policy of an organization', () => {
     expect(await outside('/api/conversations', { ...own, conversation_id: randomUUID() })).toBe('201');
   });
 
-  it('holds while the agent works: what waits waits on, four eyes and the floor count from then on, also for a fork, and no older telling undoes them', async () => {
+  it('holds while the agent works: what waits waits on, four eyes and the floor count from then on, also for a fork, and no older message undoes them', async () => {
     const { id, at, status, policy, made } = await waiting({ floor: 'never', fourEyes: false });
     await sandbox.call('POST', `${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } });
     const fork = await sandbox.call<{ id: string }>('POST', `${at}/fork`, {});
@@ -200,14 +200,14 @@ describe('the confirmation policy of an organization', () => {
     const { id, status, made, events } = await waiting({ floor: 'never', fourEyes: false });
     const sockets = [true, true, true].map((accept) => overSocket(id, { type: 'confirmation', accept }));
     const refusals = () => sockets.filter(({ said }) => said().some((frame) => (frame as { code?: string }).code === 'conversation.nothing-to-confirm'));
-    await until('two of three were told that they came too late', () => refusals().length === 2);
+    await until('two of three were refused as too late', () => refusals().length === 2);
     await status('finished');
     for (const { socket } of sockets) socket.close();
     expect(made()).toBe(true);
     expect((await events()).filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')).toHaveLength(1);
   });
 
-  it('holds from the first moment of another life of the sandbox on, before the app has said anything', async () => {
+  it('holds from the first moment of a restart of the sandbox on, before the app has said anything', async () => {
     await waiting({ floor: 'always', fourEyes: true });
     await sandbox.kill('agentServer');
     await sandbox.kill('actionServer');

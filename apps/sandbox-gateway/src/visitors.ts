@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** Parts of a drain: before the first socket is sent elsewhere, and from the first one to the last. */
 const QUIET_PART = 0.5;
-const TELLING_PART = 0.25;
+const NOTICE_PART = 0.25;
 
 /** What is open in this process at this moment, so that it can be sent elsewhere before the process ends. */
 export class Visitors {
@@ -40,7 +40,7 @@ export class Visitors {
     const leaving = [...this.sockets];
     const began = performance.now();
     for (const [index, leave] of leaving.entries()) {
-      const due = began + (overMs * TELLING_PART * index) / leaving.length;
+      const due = began + (overMs * NOTICE_PART * index) / leaving.length;
       if (due > performance.now()) await wait(due - performance.now());
       if (this.sockets.has(leave)) leave();
     }

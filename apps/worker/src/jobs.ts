@@ -83,7 +83,7 @@ export function handleJobs(
     );
   held('conversation-start', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
-  held('conversation-pause', (conversation) => jobs.rest.putToRest(conversation));
+  held('conversation-pause', (conversation) => jobs.rest.pause(conversation));
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), { concurrency: CONCURRENCY['conversation-snapshot'] });
   queue.handle(
     'conversation-delete',

@@ -32,7 +32,7 @@ describe('the Dockerfile of the apps', () => {
     });
   }
 
-  it('is told the version of this checkout, and the ports of the apps, by its own words', () => {
+  it('takes the version of this checkout and the ports of the apps from their sources', () => {
     assert.match(text, new RegExp(`^ARG VERSION=${version.replaceAll('.', '\\.')}$`, 'm'));
     for (const app of APP_NAMES) assert.match(text, new RegExp(`(APP=${app} --build-arg PORT=|${app} )${APPS[app].port}\\b`), app);
   });

@@ -24,16 +24,16 @@ export function systemPrompt(workingDir: string, suffix: string | undefined): st
 
 /** More than any of our own sentences of this kind: the tool process says them, and code in the sandbox may be in it. */
 const MAX_REASON_LENGTH = 400;
-const LACKS = '<missing_tools>';
+const MISSING_TOOLS = '<missing_tools>';
 
 /** The part of the system prompt that says which tools the sandbox has no programs for; `''` when it has all. Who reads the log learns from it why an agent does not have them. */
 export function unavailablePrompt(unavailable: readonly string[]): string {
   if (unavailable.length === 0) return '';
   const said = [...new Set(unavailable)].map((missing) => `- ${missing.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_LENGTH)}`);
-  return `${LACKS}\n${said.join('\n')}\n</missing_tools>`;
+  return `${MISSING_TOOLS}\n${said.join('\n')}\n</missing_tools>`;
 }
 
 /** Does this prompt say `part`, which `unavailablePrompt` made, and no other of its kind? */
 export function saysUnavailable(prompt: string, part: string): boolean {
-  return part === '' ? !prompt.includes(LACKS) : prompt.includes(part);
+  return part === '' ? !prompt.includes(MISSING_TOOLS) : prompt.includes(part);
 }

@@ -57,14 +57,14 @@ describe('GracefulStop', () => {
 
   it('serves new connections during the drain and asks each client to close; afterwards it takes none, and ends with 0', { timeout: SOON_MS }, async () => {
     const { stop, port, exited, nextRequest } = await open(0.3);
-    const told: number[] = [];
-    void stop.stop('SIGTERM', [stop.requests(1_000)], [{ name: 'sockets', run: (drainMs) => told.push(drainMs) }]);
+    const drained: number[] = [];
+    void stop.stop('SIGTERM', [stop.requests(1_000)], [{ name: 'sockets', run: (drainMs) => drained.push(drainMs) }]);
     expect(stop.stopping.aborted).toBe(true);
     const came = nextRequest();
     const answer = get(port);
     (await came).end('served');
     expect(await answer).toEqual({ connection: 'close', body: 'served' });
-    expect(told).toEqual([300]);
+    expect(drained).toEqual([300]);
     expect(await exited).toBe(0);
     await expect(get(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });

@@ -8,7 +8,7 @@ import { Sight } from './sight.js';
 import { Watcher } from './watcher.js';
 
 /** Interval over which changes are sent together. Milliseconds; below what a user notices. */
-const TELL_AFTER_MS = 40;
+const STATE_DELAY_MS = 40;
 /** Longest start of a browser that a user asks for. Milliseconds. */
 const START_MS = 60_000;
 
@@ -40,7 +40,7 @@ export class BrowserView {
   private readonly handOver: HandOver;
   private state: BrowserState;
   private stateText = '';
-  private telling: NodeJS.Timeout | undefined;
+  private pendingState: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly browser: Browser,
@@ -48,7 +48,7 @@ export class BrowserView {
   ) {
     this.sight = new Sight(browser, {
       changed: () => {
-        this.telling ??= setTimeout(() => this.tell(), TELL_AFTER_MS);
+        this.pendingState ??= setTimeout(() => this.sendState(), STATE_DELAY_MS);
       },
       painted: () => {
         for (const [connection, watcher] of this.watchers) this.update(connection, watcher);
@@ -83,12 +83,12 @@ export class BrowserView {
       if (!request.success) throw new Error('this channel takes no such message');
       this.handle(connection, watcher, request.data);
     });
-    this.tell();
+    this.sendState();
     this.watch();
   };
 
   close(): void {
-    clearTimeout(this.telling);
+    clearTimeout(this.pendingState);
     this.handOver.close();
     this.sight.close();
   }
@@ -141,16 +141,16 @@ export class BrowserView {
     const { holder } = this.handOver;
     if (holder === null || holder.away) this.sight.shown?.input.letGo();
     this.watch();
-    this.tell();
+    this.sendState();
   }
 
   private watch(): void {
     this.sight.watch(this.watchers.size > 0, this.handOver.holder !== null);
   }
 
-  private tell(): void {
-    clearTimeout(this.telling);
-    this.telling = undefined;
+  private sendState(): void {
+    clearTimeout(this.pendingState);
+    this.pendingState = undefined;
     const state = this.stateNow();
     const text = JSON.stringify(state);
     // The same object says that nothing is another.

@@ -198,9 +198,9 @@ describe('the browser', { skip: noChromium }, () => {
     const file = path.join(here.workspace, 'downloads/_.._.bashrc_x-2.txt');
     await until('the file is there', async () => (await readFile(file, 'utf8')) === 'of the report');
     // Reported with the answer to the click, or with the next one when it took longer.
-    expect(clicked.text + (await until('it is told', async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text))).toContain(
-      `Downloaded ${file} (13 bytes)`,
-    );
+    expect(
+      clicked.text + (await until('the download is reported', async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text)),
+    ).toContain(`Downloaded ${file} (13 bytes)`);
     expect(await readFile(path.join(here.workspace, 'outside'), 'utf8')).toBe('mine');
     expect((await open('/report')).text).toContain('It is a file, which is downloaded');
     expect(await readdir(path.join(here.workspace, 'downloads'))).toHaveLength(3);

@@ -175,8 +175,8 @@ async function orGivenUp(launch: Promise<Chromium>, signal: AbortSignal): Promis
 /** The line that says why, of a message that has the whole command line and log in it. */
 function reasonIn(message: string): string {
   const lines = message.split('\n').map((line) => line.replaceAll(/\[\d+m|^\s*-?\s*(?:\[pid=\d+\])?(?:\[err\])?\s*/g, '').trim());
-  const telling = lines.find((line) => /error while loading|cannot open|No such file|Permission denied|No space left|FATAL/i.test(line)) ?? lines[0] ?? '';
-  return telling.slice(0, 300);
+  const cause = lines.find((line) => /error while loading|cannot open|No such file|Permission denied|No space left|FATAL/i.test(line)) ?? lines[0] ?? '';
+  return cause.slice(0, 300);
 }
 
 async function pidOf(browser: PlaywrightBrowser): Promise<number | undefined> {

@@ -97,7 +97,7 @@ export const LIST_ELEMENTS = String.raw`(options) => {
         if (element.closest('[inert]') !== null) continue;
         found.push({ element, role, seen: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth });
       } catch {
-        // An element that a page's own script has made unreadable is left out; the others are told.
+        // An element that a page's own script has made unreadable is left out; the others are listed.
       }
     }
   };

@@ -95,7 +95,7 @@ describe('a recording of the browser', { skip: noChromium }, () => {
     await here.act({ kind: 'BrowserStartRecordingAction' });
     // Reported with whichever answer comes next, the first of all perhaps.
     let { text } = await open('/flood');
-    const answer = await until('it is told of', async () => {
+    const answer = await until('the recording is reported', async () => {
       if (!text.includes('ended by itself')) ({ text } = await here.act({ kind: 'BrowserListTabsAction' }));
       return text.includes('The recording has ended by itself') ? text : null;
     });

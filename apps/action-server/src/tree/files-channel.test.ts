@@ -63,7 +63,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
       'to-nothing other link',
     ]);
     writeFileSync(at('repo/.gitignore'), 'build\n');
-    await until('the marks are told to be others', () => client.unsolicited('repo').length > 0);
+    await until('new marks are sent', () => client.unsolicited('repo').length > 0);
     const again = (await client.ask({ type: 'list', path: 'repo' })) as { entries: { name: string; ignored: boolean }[] };
     expect(again.entries.filter(({ ignored }) => ignored).map(({ name }) => name)).toEqual(['build']);
   });
@@ -78,7 +78,7 @@ describe('the channel files', { timeout: 120_000 }, () => {
     };
     expect([middle.total, middle.entries.map(({ name }) => name)]).toEqual([5_000, ['2000', '2001', '2002']]);
     writeFileSync(at('many/0000a'), '');
-    await until('it is told', () => client.unsolicited('many').length > 0);
+    await until('the change is sent', () => client.unsolicited('many').length > 0);
     const first = (await client.ask({ type: 'list', path: 'many', limit: 2 })) as { total: number; generation: number; entries: { name: string }[] };
     expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([5_001, true, ['0000', '0000a']]);
     client.send({ type: 'let-go', path: 'many', of: 'directory' });

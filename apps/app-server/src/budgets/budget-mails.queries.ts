@@ -26,7 +26,7 @@ export async function orgsWithNotices(client: PoolClient): Promise<string[]> {
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Untaken ones; a concurrent process gets none of them. */
+/** Unclaimed ones; a concurrent process gets none of them. */
 export async function takeNotices(client: PoolClient, orgId: string): Promise<NoticeToMail[]> {
   const { rows } = await client.query<NoticeToMail>(
     `WITH taken AS (UPDATE app.budget_notice SET mailed_at = now() WHERE org_id = $1 AND mailed_at IS NULL AND created_at > now() - ${NEWS} RETURNING *)

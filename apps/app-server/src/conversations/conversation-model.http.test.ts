@@ -60,8 +60,8 @@ describe('the model of a conversation', () => {
     const change = (model: string) => app.http<{ model: string; code?: string }>(person, 'POST', app.path(person, id, '/model'), { model });
     const state = async () =>
       (
-        await app.owner.query<{ model: string; told: string; queues: string[] | null; audited: number }>(
-          `SELECT model, checkpoint ->> 'model' AS told, (SELECT array_agg(queue ORDER BY queue) FROM app.outbox WHERE key = $1::text) AS queues,
+        await app.owner.query<{ model: string; applied: string; queues: string[] | null; audited: number }>(
+          `SELECT model, checkpoint ->> 'model' AS applied, (SELECT array_agg(queue ORDER BY queue) FROM app.outbox WHERE key = $1::text) AS queues,
              (SELECT count(*)::int FROM app.audit_entry WHERE action = 'conversation.set-model' AND target = $1::text) AS audited
            FROM app.conversation WHERE id = $1::uuid`,
           [id],
@@ -70,12 +70,12 @@ describe('the model of a conversation', () => {
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
     await app.owner.query('DELETE FROM app.outbox');
     for (let time = 0; time < 2; time += 1) expect(await change('profile/ours')).toMatchObject({ status: 200, body: { model: 'profile/ours' } });
-    expect(await state()).toEqual({ model: 'profile/ours', told: DEMO_MODEL, queues: ['conversation-deliver'], audited: 1 });
+    expect(await state()).toEqual({ model: 'profile/ours', applied: DEMO_MODEL, queues: ['conversation-deliver'], audited: 1 });
     expect((await app.log(id)).map(({ event }) => event)).toMatchObject([{ kind: 'ConversationStateUpdateEvent', key: 'model', value: 'profile/ours' }]);
     await app.owner.query('DELETE FROM app.outbox');
     await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
     expect((await change(DEMO_MODEL)).status).toBe(200);
-    expect(await state()).toEqual({ model: DEMO_MODEL, told: DEMO_MODEL, queues: null, audited: 2 });
+    expect(await state()).toEqual({ model: DEMO_MODEL, applied: DEMO_MODEL, queues: null, audited: 2 });
     expect(await change('profile/theirs')).toMatchObject({ status: 404, body: { code: 'model.unknown' } });
     expect(await app.http(other, 'POST', app.path(other, id, '/model'), { model: DEMO_MODEL })).toMatchObject({
       status: 404,

@@ -41,7 +41,7 @@ const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
 const LAST_MS = 2_000;
 /** Parts of a drain: before the first socket is sent elsewhere, and from the first one to the last. */
 const QUIET_PART = 0.5;
-const TELLING_PART = 0.25;
+const NOTICE_PART = 0.25;
 
 const TOO_OFTEN = { code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` };
 const NOT_AUTHENTICATED = 'You are not signed in, your session has ended, or the API key is not valid.';
@@ -146,7 +146,7 @@ export class RealtimeGateway {
     const sockets = [...this.io.sockets.sockets.values()];
     const began = performance.now();
     for (const [index, socket] of sockets.entries()) {
-      const due = began + (overMs * TELLING_PART * index) / sockets.length;
+      const due = began + (overMs * NOTICE_PART * index) / sockets.length;
       if (due > performance.now()) await wait(due - performance.now());
       this.sendAway(socket, 'draining');
     }

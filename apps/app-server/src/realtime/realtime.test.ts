@@ -276,7 +276,7 @@ describe('realtime', () => {
         body: JSON.stringify({ epoch: 1, deltas: [{ responseId: `call-${seq}`, channel: 'progress', offset: 0, text: 'half of it\n' }] }),
       });
       expect(response.status).toBe(204);
-      await until('who looks on is told', () => during.deltas.at(-1)?.delta.responseId === `call-${seq}`);
+      await until('viewers receive it', () => during.deltas.at(-1)?.delta.responseId === `call-${seq}`);
       const late = watch(id, 0);
       await until('who comes meanwhile too', () => late.deltas.at(-1)?.delta.text === 'half of it\n');
       seq += 1;

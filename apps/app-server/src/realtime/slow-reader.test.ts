@@ -63,7 +63,7 @@ describe('readers that are too slow', { timeout: 400_000 }, () => {
       // A reader that resumes in time gets what was sent, whole, then the resume message; and with its own cursor
       // everything else.
       trickling.take(Number.POSITIVE_INFINITY);
-      await until('it is told and closed', () => trickling.resume !== undefined && !trickling.socket.connected, PACE_LEAVE_MS);
+      await until('it is notified and closed', () => trickling.resume !== undefined && !trickling.socket.connected, PACE_LEAVE_MS);
       expect(trickling.resume).toEqual({ conversationId: id, code: 'slow-consumer', afterSeq: trickling.last });
       expect(trickling.last).toBeLessThan(LINES);
       const back = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });

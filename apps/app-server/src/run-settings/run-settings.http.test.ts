@@ -161,7 +161,7 @@ describe('the run settings of a conversation, and what is asked of it beside its
     expect((await row(id))?.acknowledged).toEqual(expect.any(Number));
   });
 
-  it('reaches a sandbox that is starting by a job, and wakes nobody who rests', async () => {
+  it('reaches a sandbox that is starting by a job, and wakes no idle agent', async () => {
     const { id } = await app.conversation(ada);
     await app.owner.query('DELETE FROM app.outbox');
     expect((await update(id, { maxIterations: 41 })).status).toBe(200);
@@ -202,7 +202,7 @@ describe('the run settings of a conversation, and what is asked of it beside its
       expect(await on('POST', id, path, body)).toMatchObject({ status: 409, body: { code: 'conversation.not-running' } });
   });
 
-  it('counts what is asked beside the task for who asks: the gateway knows the pass that the sandbox is shown, and nothing is asked while it cannot be told', async () => {
+  it('counts what is asked beside the task for who asks: the gateway knows the pass that the sandbox is shown, and nothing is asked while it is unreachable', async () => {
     const shown: unknown[] = [];
     const sandbox = await app.fakeSandbox(({ headers }) => {
       shown.push(headers[CHARGE_PASS_HEADER]);

@@ -98,7 +98,7 @@ export class RunSettingsService {
     }
   }
 
-  /** The agent becomes one that works, and is told to. Asked again under the same id it is the same message. @throws SlipwayError as `change`, `conversation.queue-full`, `budget.exhausted`. */
+  /** The agent becomes one that works, and receives the message to begin. Asked again under the same id it is the same message. @throws SlipwayError as `change`, `conversation.queue-full`, `budget.exhausted`. */
   async carryOut(caller: Principal, id: string, { note }: CarryOutPlan, messageId: string | undefined): Promise<QueuedMessage> {
     await this.change(caller, id, { agentType: 'default' });
     const text = note === undefined || note === '' ? CARRY_OUT : `${CARRY_OUT}\n\n${note}`;

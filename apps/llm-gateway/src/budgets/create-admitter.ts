@@ -3,8 +3,8 @@ import type { Admitter } from './admission.js';
 import { KeyAdmitter } from './admitter.js';
 import { endReplica } from './authority.queries.js';
 import { BudgetLeases, type BudgetLeasesOptions } from './budget-leases.js';
-import { FormerLives } from './former-lives.js';
 import { allowsUnpriced } from './limits.queries.js';
+import { PreviousProcesses } from './previous-processes.js';
 import { UnpricedModels } from './unpriced-models.js';
 
 export interface RunningAdmitter extends Admitter {
@@ -29,7 +29,7 @@ const STORED_AGAIN_MS = 1_000;
 
 /** Lets calls in by all that limits their key; see `BudgetLeases` and `RateLimits`. */
 export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
-  const lives = options.lives === undefined ? null : new FormerLives(options.lives.directory);
+  const lives = options.lives === undefined ? null : new PreviousProcesses(options.lives.directory);
   const diskFails = (error: unknown): void => options.logger.warn({ err: error }, 'failed to record this process on disk, its budgets lapse if it is killed');
   let began = '';
   const budgets = new BudgetLeases({

@@ -16,13 +16,13 @@ const HOLD_MS = 30_000;
  * of it: they have the higher priority (ADR 0020).
  */
 export class BlankYield {
-  private lackedAt = Number.NEGATIVE_INFINITY;
+  private shortAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly context: PoolContext) {}
 
   /** No pool makes sandboxes ahead of demand now. */
   get holds(): boolean {
-    return performance.now() - this.lackedAt < HOLD_MS;
+    return performance.now() - this.shortAt < HOLD_MS;
   }
 
   /** @returns how many blank sandboxes it gave up. */
@@ -32,17 +32,17 @@ export class BlankYield {
     const waiting = new Map<string, number>();
     for (const poolId of stocks.keys()) waiting.set(poolId, await countWaiting(db, poolId));
     const starved = (await poolProblems(db)).filter(({ code, poolId }) => code === 'sandbox.unschedulable' && (waiting.get(poolId) ?? 0) > 0);
-    let lacking = Math.min(
+    let missing = Math.min(
       AT_ONCE,
       starved.reduce((sum, { poolId }) => sum + (waiting.get(poolId) ?? 0), 0),
     );
-    if (lacking === 0) return 0;
-    this.lackedAt = performance.now();
+    if (missing === 0) return 0;
+    this.shortAt = performance.now();
     const givers = [...stocks].filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0).sort(([, one], [, other]) => other.ready - one.ready);
     let given = 0;
     for (const [poolId, { ready }] of givers) {
-      const doomed = ready === 0 || lacking === 0 ? 0 : await doomSurplus(db, poolId, Math.min(ready, lacking));
-      lacking -= doomed;
+      const doomed = ready === 0 || missing === 0 ? 0 : await doomSurplus(db, poolId, Math.min(ready, missing));
+      missing -= doomed;
       given += doomed;
     }
     if (given > 0) logger.info({ sandboxes: given, pools: starved.map(({ poolId }) => poolId) }, 'blank sandboxes removed to make room for waiting claims');

@@ -50,7 +50,7 @@ export class PersonsWork {
   /** Not written yet: when each was used. */
   private readonly pending = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
-  private telling: Promise<void> | null = null;
+  private noting: Promise<void> | null = null;
 
   constructor(private readonly options: PersonsWorkOptions) {
     this.timer = setInterval(() => void this.tell(), TELL_EVERY_MS);
@@ -82,15 +82,15 @@ export class PersonsWork {
 
   /** Writes what is not written yet, if the database accepts it. @throws never */
   tell(): Promise<void> {
-    this.telling ??= this.noteOnce().finally(() => {
-      this.telling = null;
+    this.noting ??= this.noteOnce().finally(() => {
+      this.noting = null;
     });
-    return this.telling;
+    return this.noting;
   }
 
   async close(): Promise<void> {
     clearInterval(this.timer);
-    await this.telling;
+    await this.noting;
     await this.tell();
   }
 

@@ -6,7 +6,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { LiveGrant, SpendingAnswer } from './grants.queries.js';
 
 /** Longest wait until llm-gateway acknowledges the spender. Milliseconds; worker retries four times a second. */
-const TOLD_WITHIN_MS = 5_000;
+const APPLIED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
 export interface SpendingOptions {
@@ -52,7 +52,7 @@ export class Spending {
   }
 
   private async untilApplied(isApplied: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
-    const deadline = performance.now() + TOLD_WITHIN_MS;
+    const deadline = performance.now() + APPLIED_WITHIN_MS;
     while (performance.now() < deadline) {
       await wait(LOOK_EVERY_MS);
       if (signal?.aborted === true) throw signal.reason;

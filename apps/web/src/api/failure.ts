@@ -12,7 +12,7 @@ export interface Failure {
   readonly fields: ReadonlyArray<{ path: string; message: string }>;
 }
 
-/** What a code says by itself. An unknown code (a newer server's) is told by its own words. */
+/** What a code says by itself. An unknown code (a newer server's) has the words of its response. */
 export function failureOfCode(code: string, detail = ''): Failure {
   const row = ERRORS[isErrorCode(code) ? code : 'internal.unexpected'];
   return {

@@ -9,7 +9,7 @@ import { failureOf } from '../api/failure.ts';
 import { OfflineWorker } from '../features/frame/offline-worker.tsx';
 import { goToSignIn } from '../features/session/me.ts';
 
-/** What somebody is told who has another role, other organizations or something to do first since they were read. */
+/** Notice for a user whose role, organizations or gates have changed since they were read. */
 const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
   'permission.denied',
   'resource.not-found',

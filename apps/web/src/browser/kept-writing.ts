@@ -46,7 +46,7 @@ export function sweepWriting(storage: Storage, now: number): void {
   let characters = 0;
   let count = 0;
   for (const { key, at, length } of kept.sort((one, other) => other.at - one.at)) {
-    // The newest is there, so there was room for it: who writes it was told that it is kept.
+    // The newest is there, so there was room for it: its writer has read that it is kept.
     if (now - at < MAX_AGE_MS && length > 0 && count < MAX_KEPT && (count === 0 || characters + length <= MAX_CHARACTERS)) {
       times[key] = at;
       characters += length;

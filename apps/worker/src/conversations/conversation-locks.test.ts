@@ -56,7 +56,7 @@ describe('ConversationLocks', { timeout: 240_000 }, () => {
     for (let round = 0; round < 5; round += 1) {
       const holder = await taken(locks, 'a');
       expect(await end('rounds')).toBe(1);
-      await until('the holder is told', () => holder.signal.aborted);
+      await until('the holder is notified', () => holder.signal.aborted);
       const next = await taken(locks, 'b');
       await holder.release();
       expect(next.signal.aborted).toBe(false);
@@ -68,7 +68,7 @@ describe('ConversationLocks', { timeout: 240_000 }, () => {
     const locks = openLocks('dropped');
     const dropped = await taken(locks, 'a');
     await end('dropped');
-    await until('the holder is told', () => dropped.signal.aborted);
+    await until('the holder is notified', () => dropped.signal.aborted);
     const next = await taken(locks, 'a');
     // Late, and of a lock that is another one's by now.
     await dropped.release();
@@ -83,7 +83,7 @@ describe('ConversationLocks', { timeout: 240_000 }, () => {
       const other = openLocks('reached');
       proxy.silence();
       const began = performance.now();
-      const noticedMs = until('it is told', () => lost.signal.aborted, 15_000).then(() => performance.now() - began);
+      const noticedMs = until('the loss is noticed', () => lost.signal.aborted, 15_000).then(() => performance.now() - began);
       await (await taken(other, 'cut')).release();
       const takenMs = performance.now() - began;
       expect(await noticedMs).toBeLessThan(takenMs);

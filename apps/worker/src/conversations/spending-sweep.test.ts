@@ -82,7 +82,7 @@ describe('who pays for a message that went straight to agent-server', () => {
     try {
       await until('it was tried', () => harness.peers.requests.includes('gateway PUT /internal/spending/:id'));
       harness.peers.gatewayAway = false;
-      await until('it is told', () => straight(id, 'usr_b'));
+      await until('the gateway has it', () => straight(id, 'usr_b'));
     } finally {
       await sweep.close();
     }
@@ -90,22 +90,22 @@ describe('who pays for a message that went straight to agent-server', () => {
 
   it('is the last one also when two are sent at the same time: a slow message of the one before is followed by the one that holds', async () => {
     const { id } = await harness.create();
-    const told: string[] = [];
+    const sent: string[] = [];
     const slow = new ConversationSpendings(harness.pool, {
       putSpending: async (_id, { user }) => {
         // usr_b is on its way while usr_c is recorded, sent and acknowledged.
-        if (user === 'usr_b' && !told.includes('usr_c')) {
+        if (user === 'usr_b' && !sent.includes('usr_c')) {
           await straight(id, 'usr_c');
           await sweepOf(quick).run(never, 0);
         }
-        told.push(user);
+        sent.push(user);
       },
     });
     const quick = new ConversationSpendings(harness.pool, {
-      putSpending: async (conversation, { user }) => void (conversation === id && told.push(user)),
+      putSpending: async (conversation, { user }) => void (conversation === id && sent.push(user)),
     });
     await slow.charge(ORG, id, { id: 'usr_b', label: 'B' }, never);
-    expect(told).toEqual(['usr_c', 'usr_b', 'usr_c']);
+    expect(sent).toEqual(['usr_c', 'usr_b', 'usr_c']);
     expect(await straight(id, 'usr_c')).toBe(true);
   });
 

@@ -56,7 +56,7 @@ describe('a delivery whose signature does not cover its body', () => {
   /** As a body has it; Jira has its own. */
   const commented = (issue: string, said: object): object => ({ webhookEvent: 'comment_created', ...ticketOf(issue), comment: said });
   const ticketOf = (issue: string, fields: object = {}): { issue: object } => ({
-    issue: { id: issue, key: `SHOP-${issue}`, self: `http://jira.test/rest/api/3/issue/${issue}`, fields: { summary: 'Told', labels: [], ...fields } },
+    issue: { id: issue, key: `SHOP-${issue}`, self: `http://jira.test/rest/api/3/issue/${issue}`, fields: { summary: 'Reported', labels: [], ...fields } },
   });
   /** Decided as often as a worker does. */
   const decided = async (body: object): Promise<string> => {

@@ -26,7 +26,7 @@ const MAX_COMMON = 4;
  * sandbox's claimed base is not trusted: it may be a commit that was never merged, or older than one of the base branch
  * that the bundle takes back.
  * @returns the head of the base branch; where the branch leaves it; the branch itself. The host is asked when one is
- * called for; `null`: it cannot be proven.
+ * called for; `null`: it cannot be decided.
  */
 export function standingCommits(bundle: Graph, { base, branch }: Heads, isAncestor: IsAncestor): readonly (() => Promise<string | null>)[] {
   let asked: Promise<Footing | null> | undefined;

@@ -41,7 +41,7 @@ export class Rest {
     private readonly logger: Logger,
   ) {}
 
-  async putToRest(held: HeldConversation): Promise<void> {
+  async pause(held: HeldConversation): Promise<void> {
     const { row } = held;
     const failedWithSandbox = row.startStatus === 'ERROR' && row.runtimeId !== null;
     if (row.desired === 'rest' || failedWithSandbox) {

@@ -44,15 +44,15 @@ export function idleSandboxes(pool: SqlPool, orgId: string, idleSeconds: number,
  * How many sandboxes the waiting starts of an organization need beyond those that are being paused. Taken under a lock
  * of the organization until the transaction ends, so that two starts that wait never pause two sandboxes for one.
  */
-export async function lockAndCountLacking(client: PoolClient, orgId: string): Promise<number> {
+export async function lockAndCountMissing(client: PoolClient, orgId: string): Promise<number> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('make-room:' || $1, 0))`, [orgId]);
-  const { rows } = await client.query<{ lacking: number }>(
+  const { rows } = await client.query<{ missing: number }>(
     `SELECT (count(*) FILTER (WHERE c.desired = 'run' AND c.start_status = 'WAITING_FOR_SANDBOX')
-           - count(*) FILTER (WHERE c.desired = 'rest' AND c.sandbox_status = 'RUNNING'))::int AS lacking
+           - count(*) FILTER (WHERE c.desired = 'rest' AND c.sandbox_status = 'RUNNING'))::int AS missing
      FROM app.conversation c WHERE c.org_id = $1 AND c.sandbox_status IN ('STARTING', 'RUNNING')`,
     [orgId],
   );
-  return rows[0]?.lacking ?? 0;
+  return rows[0]?.missing ?? 0;
 }
 
 /** As `restIfIdle`, within a transaction of the organization. */

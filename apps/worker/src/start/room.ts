@@ -3,7 +3,7 @@ import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { sandboxIdleTimes } from '../peers/agent-server.client.js';
-import { type IdleSandbox, idleSandboxes, lockAndCountLacking, restIfIdleIn } from './idle-conversations.queries.js';
+import { type IdleSandbox, idleSandboxes, lockAndCountMissing, restIfIdleIn } from './idle-conversations.queries.js';
 
 /** A conversation that has just finished is left alone for so long: its user reads the answer and may write the next message. Seconds. */
 const IDLE_SECONDS = 5;
@@ -27,20 +27,20 @@ export class Room {
    */
   async make(orgId: string): Promise<boolean> {
     const candidates = await this.unused(await idleSandboxes(this.pool, orgId, IDLE_SECONDS, CANDIDATES));
-    const { paused, lacking } = await inOrg(this.pool, orgId, async (client) => {
-      const lacking = await lockAndCountLacking(client, orgId);
+    const { paused, missing } = await inOrg(this.pool, orgId, async (client) => {
+      const missing = await lockAndCountMissing(client, orgId);
       const paused: string[] = [];
       for (const { id } of candidates) {
-        if (paused.length >= lacking) break;
+        if (paused.length >= missing) break;
         if (await restIfIdleIn(client, orgId, id, this.ids.uuid())) paused.push(id);
       }
-      return { paused, lacking };
+      return { paused, missing };
     });
     for (const id of paused) {
       this.logger.info({ conversation_id: id, org_id: orgId }, 'idle sandbox paused to make room for a waiting start');
       await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });
     }
-    return lacking <= 0 || paused.length > 0;
+    return missing <= 0 || paused.length > 0;
   }
 
   /**

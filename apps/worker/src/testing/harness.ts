@@ -176,7 +176,7 @@ export async function openHarness(
       await inOrg(pool, ORG, (client) => client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [conversation]));
     },
     start: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
-    rest: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.putToRest(held)),
+    rest: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.pause(held)),
     row: async (conversation) => {
       const row = await readConversation(pool, ORG, conversation);
       if (row === null) throw new Error('no such conversation');

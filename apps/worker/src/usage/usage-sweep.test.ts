@@ -14,7 +14,7 @@ type Row = LedgerPage['rows'][number];
 /** The gateway's routes over a ledger in memory; `pageSize` rows at a time. */
 class Ledger {
   readonly rows: Row[] = [];
-  readonly told = new Map<string, BudgetStops['stops']>();
+  readonly applied = new Map<string, BudgetStops['stops']>();
   readonly limits = new Map<string, OrgLimits>();
   away = false;
   constructor(private readonly pageSize = 3) {}
@@ -27,7 +27,7 @@ class Ledger {
 
   async replaceBudgetStops(orgId: string, stops: BudgetStops['stops']): Promise<void> {
     if (this.away) throw new Error('away');
-    this.told.set(orgId, stops);
+    this.applied.set(orgId, stops);
   }
 
   readonly policies: PromptPolicies['policies'][] = [];
@@ -176,14 +176,14 @@ describe('counting what is spent', () => {
     await owner.query(`INSERT INTO app.budget (org_id, member_limit_usd) VALUES ($1, 5)`, [org]);
     ledger.rows.push(row(org, { conversation: await conversation(org, null), cost: '4.9999' }));
     await sweep().run(never);
-    expect(ledger.told.get(org)).toBeUndefined();
+    expect(ledger.applied.get(org)).toBeUndefined();
     ledger.rows.push(row(org, { cost: '0.0001' }));
     const one = sweep();
     ledger.replaceBudgetStops = async () => Promise.reject(new Error('away'));
     await expect(one.run(never)).rejects.toThrow('away');
     ledger.replaceBudgetStops = Ledger.prototype.replaceBudgetStops.bind(ledger);
     await one.run(never);
-    expect(ledger.told.get(org)).toEqual([
+    expect(ledger.applied.get(org)).toEqual([
       {
         user: 'usr_ada',
         reason: 'The budget of Ada of 5 USD a month is used up. It begins again on 1 December 2026 at 00:00 UTC; until then an admin can raise it.',
@@ -192,7 +192,7 @@ describe('counting what is spent', () => {
     ]);
     await owner.query('UPDATE app.budget SET member_limit_usd = 6 WHERE org_id = $1', [org]);
     await sweep().run(never);
-    expect(ledger.told.get(org)).toEqual([]);
+    expect(ledger.applied.get(org)).toEqual([]);
   });
 
   it('sends the gateway limits after each change, again until acknowledged, and before it counts anything', async () => {
@@ -205,7 +205,7 @@ describe('counting what is spent', () => {
     ledger.ledger = async () => Promise.reject(new Error('no ledger'));
     await expect(sweep().run(never)).rejects.toThrow('no ledger');
     ledger.ledger = Ledger.prototype.ledger.bind(ledger);
-    const told = {
+    const applied = {
       resetDay: 7,
       allowUnpriced: false,
       orgLimitUsd: '100',
@@ -215,13 +215,13 @@ describe('counting what is spent', () => {
         { user: 'usr_b', limitUsd: null },
       ],
     };
-    expect(ledger.limits.get(org)).toEqual(told);
+    expect(ledger.limits.get(org)).toEqual(applied);
     ledger.limits.clear();
     await sweep().run(never);
     expect(ledger.limits.get(org)).toBeUndefined();
     await owner.query(`DELETE FROM app.budget_override WHERE org_id = $1 AND user_id = 'usr_a'`, [org]);
     await sweep().run(never);
-    expect(ledger.limits.get(org)).toEqual({ ...told, overrides: [{ user: 'usr_b', limitUsd: null }] });
+    expect(ledger.limits.get(org)).toEqual({ ...applied, overrides: [{ user: 'usr_b', limitUsd: null }] });
     await owner.query('UPDATE app.budget SET enabled = false WHERE org_id = $1', [org]);
     await sweep().run(never);
     expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: false });

@@ -93,7 +93,7 @@ function covers(draft: Draft, at: number): boolean {
 }
 
 /**
- * @param told the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway, though
+ * @param recorded the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway, though
  * it was answered.
  */
 function chatOfLedger(conversationId: string, call: TraceCall, logged: LoggedEntry | null): Draft {

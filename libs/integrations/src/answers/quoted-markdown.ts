@@ -15,7 +15,7 @@ export function quotedMarkdown(source: string): string {
 }
 
 /**
- * A text of the agent in Markdown. It may say what a hostile page has told it to, so no user is mentioned, nothing is
+ * A text of the agent in Markdown. It may say what a hostile page asks for, so no user is mentioned, nothing is
  * loaded, no issue is closed, no line begins with a command of the host or of another bot, and invisible text is
  * removed.
  * @param most characters. @param rest says where a longer text is.

@@ -102,15 +102,15 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>, repositor
 }
 
 /** An answer of the host that it does not know, or will not say, is `false`. @throws ProviderRefusal of one that is away, or takes the credential for nothing. */
-export async function provenBy(asked: Promise<boolean>): Promise<boolean> {
+export async function confirmedBy(asked: Promise<boolean>): Promise<boolean> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof ProviderRefusal && UNPROVEN.has(error.kind)) return false;
+    if (error instanceof ProviderRefusal && UNCONFIRMED.has(error.kind)) return false;
     throw error;
   }
 }
-const UNPROVEN: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
+const UNCONFIRMED: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
 
 export const cut = (body: string): string => body.slice(0, MAX_BODY);
 

@@ -157,7 +157,7 @@ describe('examples of GitLab', () => {
   });
 });
 
-/** By which its events are told apart, where a header says it. */
+/** What distinguishes its events, where a header says it. */
 const HEADERS: Readonly<Partial<Record<string, string>>> = { github: 'x-github-event', gitea: 'x-gitea-event' };
 const EVENTS = [...new Set(github.map(({ headers }) => headers['x-github-event'] as string)), 'pull_request_rejected', '__proto__', 'toString', ''];
 

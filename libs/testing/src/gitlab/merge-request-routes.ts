@@ -8,7 +8,7 @@ async function shown({ gitlab, project }: ProjectCall, merge: GitLabThread): Pro
   if (merge.state === 'opened' && head !== null) merge.sha = head;
   const base = await repository.commitOf(`refs/heads/${merge.target}`);
   const conflicts = merge.state === 'opened' && head !== null && base !== null && (await repository.mergedTree(base, head)) === null;
-  const status = conflicts ? 'conflict' : isDraftTitle(merge.title) ? 'draft_status' : lacksApprovals(project, merge) ? 'not_approved' : 'mergeable';
+  const status = conflicts ? 'conflict' : isDraftTitle(merge.title) ? 'draft_status' : needsApprovals(project, merge) ? 'not_approved' : 'mergeable';
   return {
     ...{ id: merge.id, iid: merge.iid, project_id: project.id, source_project_id: merge.sourceProject, target_project_id: project.id },
     ...{ source_branch: merge.source, target_branch: merge.target, sha: merge.sha, title: merge.title, description: merge.description },
@@ -24,7 +24,7 @@ async function shown({ gitlab, project }: ProjectCall, merge: GitLabThread): Pro
   };
 }
 
-const lacksApprovals = ({ approvalsRequired }: GitLabProject, { approvals }: GitLabThread): boolean => approvals.length < approvalsRequired;
+const needsApprovals = ({ approvalsRequired }: GitLabProject, { approvals }: GitLabThread): boolean => approvals.length < approvalsRequired;
 
 const find = ({ project }: ProjectCall, iid: string | undefined): GitLabThread | undefined =>
   project.threads.find((each) => each.kind === 'merge_requests' && String(each.iid) === iid);
@@ -84,7 +84,7 @@ export const mergeRequestRoutes: readonly Route[] = [
     answer: of(async (call, merge) => {
       const { gitlab, project, body, by } = call;
       await shown(call, merge);
-      if (merge.state !== 'opened' || isDraftTitle(merge.title) || lacksApprovals(project, merge)) return [405, { message: '405 Method Not Allowed' }];
+      if (merge.state !== 'opened' || isDraftTitle(merge.title) || needsApprovals(project, merge)) return [405, { message: '405 Method Not Allowed' }];
       if (body['sha'] !== undefined && body['sha'] !== merge.sha) return [409, { message: `SHA does not match HEAD of source branch: ${merge.sha}` }];
       if (!(await gitlab.merge(project, merge, by))) return [422, { message: 'Branch cannot be merged' }];
       return [200, await shown(call, merge)];

@@ -93,7 +93,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
           const expected = caller.kind === 'anonymous' ? 401 : caller.kind === 'api-key' && sessionsAlone ? 403 : 404;
           if (elsewhere.status !== expected) wrong.push(`${what}: another organization is answered ${elsewhere.status}`);
           if (JSON.stringify(plain(elsewhere, foreign)) !== JSON.stringify(plain(nowhere, foreign)))
-            wrong.push(`${what}: another organization is told from a missing one`);
+            wrong.push(`${what}: another organization differs from a missing one`);
           silent(elsewhere, what);
         }
         if (caller.permissions === null) {
@@ -118,7 +118,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
             wrong.push(`${what}: a foreign id is answered ${theirId.status} ${theirId.text.slice(0, 200)}`);
           if (JSON.stringify(plain(theirId, foreign)) !== JSON.stringify(plain(noId, missing)))
             wrong.push(
-              `${what}: a foreign id is told from a missing one: ${theirId.status} ${theirId.text.slice(0, 200)} / ${noId.status} ${noId.text.slice(0, 200)}`,
+              `${what}: a foreign id differs from a missing one: ${theirId.status} ${theirId.text.slice(0, 200)} / ${noId.status} ${noId.text.slice(0, 200)}`,
             );
           silent(theirId, what);
         }

@@ -80,7 +80,7 @@ export function ConnectionPage({ id }: { id: string }) {
   );
 }
 
-/** Whether its deliveries have the signature that its kind promises: some hosts of a provider lack it. */
+/** Whether its deliveries have the signature that its kind promises: some hosts of a provider send none. */
 function isSignedByKind({ kind, signature }: IntegrationConnection, { connections }: IntegrationProvider): boolean {
   return connections.find((each) => each.kind === kind)?.signature === signature;
 }

@@ -114,7 +114,7 @@ describe('a pasted file of MCP servers', () => {
     expect(fault('{"mcpServers":{}}')).toContain('is empty');
   });
 
-  it('of any size that is cut anywhere is told its last line, and never a line that is right', () => {
+  it('of any size that is cut anywhere names its last line, and never a line that is right', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, cut) => {
         const text = JSON.stringify({ value }, null, 2);

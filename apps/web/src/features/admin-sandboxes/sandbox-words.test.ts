@@ -4,7 +4,7 @@ import { t } from '../../messages/testing.ts';
 import { estimate } from './sandbox-words.ts';
 
 describe('how long somebody waits', () => {
-  it('is told coarsely, and not at all when it cannot be known', () => {
+  it('is given coarsely, and not at all when it cannot be known', () => {
     expect([null, 0, 9.9, 12, 84, 95, 600].map((seconds) => estimate(t, seconds))).toEqual([
       'unknown',
       'a few seconds',

@@ -13,7 +13,7 @@ export class FramePainter {
   private readonly seen: (frame: number) => void;
   private readonly painted: () => void;
 
-  /** @param seen told each frame that is on the screen. @param painted called after each. */
+  /** @param seen called for each frame that is on the screen. @param painted called after each. */
   constructor(seen: (frame: number) => void, painted: () => void) {
     this.seen = seen;
     this.painted = painted;

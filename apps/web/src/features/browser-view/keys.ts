@@ -33,7 +33,7 @@ export function isPaste({ key, ctrlKey, metaKey, altKey }: KeyPress, mac: boolea
   return key.toLowerCase() === 'v' && (mac ? metaKey : ctrlKey) && !altKey;
 }
 
-/** The key as the page is told, or `null` for one that is not the page's. */
+/** The key as the page gets it, or `null` for one that is not the page's. */
 export function keyRequest(act: KeyRequest['act'], event: KeyPress, mac: boolean): KeyRequest | null {
   if (event.isComposing || event.keyCode === 229 || NO_KEY.has(event.key) || (mac && event.key === 'Meta')) return null;
   return {

@@ -16,7 +16,7 @@ interface Panel {
   /** In the address, as `tab`. */
   readonly value: string;
   readonly label: MessageKey | ComponentType;
-  /** Who lacks it does not see the tab. `null`: everybody who sees the conversation. */
+  /** Without it the tab is hidden. `null`: everybody who sees the conversation. */
   readonly needs: Permission | null;
   readonly Body: ComponentType;
 }

@@ -119,7 +119,7 @@ export function ConversationHeader() {
   );
 }
 
-/** Longest cause that is told on hover; all of it is in the details. UTF-16 code units. */
+/** Longest cause shown on hover; all of it is in the details. UTF-16 code units. */
 const MAX_HINT = 240;
 
 /** The status; of one that does not go on by itself also why, on hover, and by pressing it the details. */

@@ -93,9 +93,9 @@ describe('applyEvents', () => {
     expect(applyAll(opened, planned)).toMatchObject({ filesTouchedAt: 2, timeline: { rows: [{ kind: 'steps', fold: 'edit' }] } });
   });
 
-  it('says when the model was told something else, and when the runtime may stand elsewhere, also of a sandbox that went while the status stays', () => {
-    const told = { kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text: '' }, tools: [] };
-    const log = logOf([message('user', 'a'), told, update('execution_status', 'running'), terminal('c1', 'ls'), update('execution_status', 'finished')]);
+  it('says when the prompt or tools changed, and when the runtime may stand elsewhere, also of a sandbox that went while the status stays', () => {
+    const prompted = { kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text: '' }, tools: [] };
+    const log = logOf([message('user', 'a'), prompted, update('execution_status', 'running'), terminal('c1', 'ls'), update('execution_status', 'finished')]);
     const finished = applyAll(openView(snapshotOf(0)), log);
     expect(
       [1, 2, 3, 4, 5].map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count))).map(({ promptSeq, runtimeAt }) => [promptSeq, runtimeAt]),
@@ -204,7 +204,7 @@ describe('rows', () => {
       expect(joinTimelines(appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)), appendToTimeline(EMPTY_TIMELINE, log.slice(at)))).toEqual(whole);
   });
 
-  it('tell apart what a person wrote and what Slipway told the agent by itself', () => {
+  it('separate what a user wrote from what Slipway sent the agent by itself', () => {
     const { rows } = appendToTimeline(
       EMPTY_TIMELINE,
       logOf([message('user', 'Go.', { source: 'user' }), message('user', 'Try another way.', { source: 'environment' })]),

@@ -39,7 +39,7 @@ export interface ConversationView {
   readonly analysis: EventOf<'SecurityAnalysisEvent'> | null;
   /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
   readonly filesTouchedAt: number;
-  /** `seq` of the last event that told the model something else than before; 0 when none has since the snapshot. */
+  /** `seq` of the last event that changed the prompt or the tools; 0 when none has since the snapshot. */
   readonly promptSeq: number;
   /** `seq` of the last event that may have changed where the runtime stands; 0 when none has since the snapshot. */
   readonly runtimeAt: number;

@@ -49,7 +49,7 @@ describe('applyDelta', () => {
     expect(live).toMatchObject({ reasoning: 'hm', content: 'Yes' });
   });
 
-  it('ends what a tool told with the answer of its call, and with no other', () => {
+  it('ends what a tool printed with the answer of its call, and with no other', () => {
     const live = applyDelta(null, { responseId: 'action', channel: 'progress', offset: 0, text: 'step 1\n' });
     expect(live.progress).toBe('step 1\n');
     const logged = (event: object) => ({ seq: 1, event }) as unknown as LoggedEvent;
@@ -59,7 +59,7 @@ describe('applyDelta', () => {
     expect(endsLiveText(applyDelta(null, delta(0, 'abc')), logged({ kind: 'AgentErrorEvent' }))).toBe(false);
   });
 
-  it('ends what a tool of a sub-agent told with the answer in the log of the sub-agent', () => {
+  it('ends what a tool of a sub-agent printed with the answer in the log of the sub-agent', () => {
     const [call, another] = [idOf(1), idOf(2)];
     const live = applyDelta(null, { responseId: call, channel: 'progress', offset: 0, text: 'step 1\n' });
     const base = { id: idOf(3), timestamp: '2026-11-23T00:00:00Z', source: 'environment' } as const;

@@ -64,7 +64,7 @@ const LOOKED_AT = 16_000;
 /** How far it is, at the end of a line or alone. */
 const COUNT = /(?:^| \()[\d.]+(?: of [\d.]+)?\)?$/;
 
-/** The last lines that a tool told; of those that say the same and only count on, the last. */
+/** The last lines that a tool printed; of those that say the same and only count on, the last. */
 export function progressLines(progress: string): readonly string[] {
   const lines: string[] = [];
   for (const line of ansiText(progress.slice(-LOOKED_AT)).trimEnd().split('\n').toReversed()) {

@@ -30,7 +30,7 @@ const PLACEHOLDERS: Record<ConversationStatus, MessageKey> = {
   stopped: 'conversation.sayHowToContinue',
 };
 
-/** Where a message is written, for who may write one; everybody else is told who can. */
+/** Where a message is written, for who may write one; everybody else reads who can. */
 export function MessageComposer() {
   const t = useTranslations();
   const { org } = useSession();

@@ -15,7 +15,7 @@ const RESUBSCRIBE_MS = 500;
 const SILENT_MS = 2 * SOCKET_PING_MS + 1_000;
 
 /**
- * The page's one connection. The cursor is `view.lastSeq`: after any break the server is told where to go on from,
+ * The page's one connection. The cursor is `view.lastSeq`: after any break the server gets the position to resume from,
  * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for that.
  */
 export function useSocket(store: ConversationStore, orgId: string, conversationId: string, gaps: EventTarget): void {

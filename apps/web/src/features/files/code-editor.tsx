@@ -44,7 +44,7 @@ function Editor(props: CodeEditorProps) {
   newest.current = props;
   const parts = useRef({ language: new Compartment(), readOnly: new Compartment(), merge: new Compartment() }).current;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; what changes is told to it below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes are dispatched to it below
   useEffect(() => {
     const save = (): boolean => {
       newest.current.onSave();

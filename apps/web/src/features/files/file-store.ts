@@ -63,7 +63,7 @@ export class FileStore {
     void this.ask(path);
   }
 
-  told(path: string, state: FileState): void {
+  receive(path: string, state: FileState): void {
     this.arrived(path, state);
   }
 

@@ -12,7 +12,7 @@ export class FilesSession {
   readonly files: FileStore;
 
   constructor(conversation: string, t: Translate) {
-    this.requests = new LiveRequests((message) => this.told(message), t);
+    this.requests = new LiveRequests((message) => this.receive(message), t);
     this.tree = new TreeStore(this.requests);
     this.files = new FileStore(this.requests, new KeptDrafts(conversation), t);
   }
@@ -23,9 +23,9 @@ export class FilesSession {
     this.files.opened();
   }
 
-  private told(message: FilesLiveMessage): void {
+  private receive(message: FilesLiveMessage): void {
     if (message.type === 'directory-changed') this.tree.changed(message.path, message.generation);
-    else if (message.type === 'file') this.files.told(message.path, message.file);
+    else if (message.type === 'file') this.files.receive(message.path, message.file);
   }
 }
 

@@ -17,17 +17,17 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Requests over the channel `files` and their answers; what comes unasked goes to `told`. */
+/** Requests over the channel `files` and their answers; what comes unasked goes to `unsolicited`. */
 export class LiveRequests {
   private readonly waiting = new Map<number, { resolve: (message: Answered) => void; reject: (error: RequestFailed) => void }>();
   private next = 1;
   private send: (message: Request) => boolean = () => false;
 
-  private readonly told: (message: FilesLiveMessage) => void;
+  private readonly unsolicited: (message: FilesLiveMessage) => void;
   private readonly t: Translate;
 
-  constructor(told: (message: FilesLiveMessage) => void, t: Translate) {
-    this.told = told;
+  constructor(unsolicited: (message: FilesLiveMessage) => void, t: Translate) {
+    this.unsolicited = unsolicited;
     this.t = t;
   }
 
@@ -62,7 +62,7 @@ export class LiveRequests {
     const { data } = parsed;
     const waiting = 'id' in data && data.id !== null ? this.waiting.get(data.id) : undefined;
     if (waiting === undefined) {
-      this.told(data);
+      this.unsolicited(data);
       return;
     }
     this.waiting.delete((data as { id: number }).id);

@@ -70,7 +70,7 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
   });
 
   const failure = send.isError ? failureOf(send.error) : null;
-  const told = failure !== null && failure.fields.length > 0 && failure.fields.every((field) => shown.has(field.path.split('.')[0] ?? ''));
+  const shownByFields = failure !== null && failure.fields.length > 0 && failure.fields.every((field) => shown.has(field.path.split('.')[0] ?? ''));
   return {
     values,
     set: (name, value) => {
@@ -83,7 +83,7 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
       send.reset();
     },
     error: (name) => errors[name] ?? Object.entries(errors).find(([path]) => path.startsWith(`${name}.`))?.[1] ?? null,
-    failure: told ? null : failure,
+    failure: shownByFields ? null : failure,
     busy: send.isPending,
     props: {
       ref: form,

@@ -3,7 +3,7 @@ import { useTranslations } from 'next-intl';
 import type { Failure } from '../../api/failure.ts';
 import { FormFailure } from './form-failure.tsx';
 
-/** What the server refused of a versioned form; that somebody else was faster is told with the way on. */
+/** What the server refused of a versioned form; a conflict is shown with the way to resolve it. */
 export function VersionedFailure({ failure, what, reread }: { failure: Failure | null; what: string; reread: () => void }) {
   const t = useTranslations();
   if (failure?.code !== 'settings.changed') return <FormFailure failure={failure} />;

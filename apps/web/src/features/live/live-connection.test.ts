@@ -65,9 +65,9 @@ describe('a live connection', () => {
     const heard = once(socket, 'message');
     expect(connection.send({ type: 'late' })).toBe(true);
     expect(String((await heard)[0])).toBe('{"type":"late"}');
-    socket.send('{"type":"told"}');
+    socket.send('{"type":"sent"}');
     await until('the message', () => messages.length > 0);
-    expect(messages).toEqual([{ type: 'told' }]);
+    expect(messages).toEqual([{ type: 'sent' }]);
     connection.close();
     stands = true;
   });

@@ -83,7 +83,7 @@ function Version({ version }: { version: PromptVersion }) {
     <div className="-mx-1.5 mt-1">
       <div className="flex items-start gap-1">
         <Disclosure
-          rowKey="told:prompt"
+          rowKey="prompt-version:prompt"
           className="min-w-0 flex-1"
           icon={<ScrollText aria-hidden />}
           label={t('promptAndTools.systemPrompt')}
@@ -99,7 +99,7 @@ function Version({ version }: { version: PromptVersion }) {
       </div>
       <div className="flex items-start gap-1">
         <Disclosure
-          rowKey="told:tools"
+          rowKey="prompt-version:tools"
           className="min-w-0 flex-1"
           icon={<Wrench aria-hidden />}
           label={t('promptAndTools.tools')}
@@ -110,7 +110,7 @@ function Version({ version }: { version: PromptVersion }) {
               // Two servers may list the same name.
               // biome-ignore lint/suspicious/noArrayIndexKey: the list of one version never changes.
               <li key={`${tool.name}:${index}`} className="px-1">
-                <Tool tool={tool} rowKey={`told:tool:${tool.name}:${index}`} />
+                <Tool tool={tool} rowKey={`prompt-version:tool:${tool.name}:${index}`} />
               </li>
             ))}
           </ul>

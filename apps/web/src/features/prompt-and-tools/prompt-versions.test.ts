@@ -4,7 +4,7 @@ import { t } from '../../messages/testing.ts';
 import { logOf, message } from '../conversation/sample-events.ts';
 import { promptVersions } from './prompt-versions.ts';
 
-const told = (text: string, tools: unknown[]) => ({ kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text }, tools });
+const prompted = (text: string, tools: unknown[]) => ({ kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text }, tools });
 const TERMINAL = {
   title: 'terminal',
   description: 'Runs a command.',
@@ -24,7 +24,7 @@ const ofServer = (name: string, inputSchema: unknown = {}) => ({
   mcp_tool: { name, inputSchema },
 });
 
-describe('what the model was told', () => {
+describe('versions of prompt and tools', () => {
   it('is the prompt and each tool with its parameters, whoever lists them', () => {
     const schema = {
       properties: {
@@ -34,7 +34,7 @@ describe('what the model was told', () => {
         free: {},
       },
     };
-    const [version] = promptVersions(t, logOf([message('user', 'Hello'), told('Be kind.', [TERMINAL, ofServer('find', schema)])]));
+    const [version] = promptVersions(t, logOf([message('user', 'Hello'), prompted('Be kind.', [TERMINAL, ofServer('find', schema)])]));
     expect(version).toMatchObject({ seq: 2, prompt: 'Be kind.', change: '' });
     expect(version?.tools).toEqual([
       {
@@ -63,11 +63,11 @@ describe('what the model was told', () => {
     const versions = promptVersions(
       t,
       logOf([
-        told('One.', [TERMINAL]),
-        told('One.', [TERMINAL, ...many]),
+        prompted('One.', [TERMINAL]),
+        prompted('One.', [TERMINAL, ...many]),
         message('user', 'Hello'),
-        told('Two.', [{ ...TERMINAL, description: 'Other.' }, ofServer('a')]),
-        told('Two.', [{ ...TERMINAL, description: 'Other.' }, ofServer('a')]),
+        prompted('Two.', [{ ...TERMINAL, description: 'Other.' }, ofServer('a')]),
+        prompted('Two.', [{ ...TERMINAL, description: 'Other.' }, ofServer('a')]),
       ]),
     );
     expect(versions.map(({ seq, change }) => [seq, change])).toEqual([
@@ -89,7 +89,7 @@ describe('what the model was told', () => {
       { title: '', kind: 'X', mcp_tool: 'no', meta: [] },
       { title: 't', mcp_tool: { inputSchema: { properties: { deep, none: null } } } },
     ];
-    const [version] = promptVersions(t, logOf([told('', strange)]));
+    const [version] = promptVersions(t, logOf([prompted('', strange)]));
     expect(version?.tools.map(({ name, parameters }) => [name, parameters?.map(({ type }) => type) ?? null])).toEqual([
       ['without a name', null],
       ['without a name', null],

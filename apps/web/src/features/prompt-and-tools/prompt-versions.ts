@@ -17,7 +17,7 @@ export interface OfferedTool {
   readonly parameters: readonly ToolParameter[] | null;
 }
 
-/** What the model was told from one event on until the next. */
+/** Prompt and tools of the model from one event until the next. */
 export interface PromptVersion {
   readonly seq: number;
   readonly at: string;

@@ -9,7 +9,7 @@ import { promptVersions } from './prompt-versions.ts';
 /** Versions that are asked for at once: each is up to 32 KiB. */
 const PAGE = 10;
 
-/** What the model was told, the newest first; read again when the log says that it is told something else. */
+/** Versions of prompt and tools, the newest first; read again when the log has a new one. */
 export function usePromptVersions() {
   const t = useTranslations();
   const { orgId, conversation, store } = useConversation();

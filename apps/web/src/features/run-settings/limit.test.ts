@@ -33,7 +33,7 @@ describe('the limit at which a conversation stands', () => {
     expect(limitOf(viewOf(halted('model.unavailable')))).toBeNull();
   });
 
-  it('is told by what happened alone', () => {
+  it('is recognized by what happened alone', () => {
     const detail = 'The agent used its 20 steps. Resume the conversation or send a message to continue for the same number of steps.';
     expect(causeOf({ code: 'agent.iteration-limit', detail })).toBe('The agent used its 20 steps.');
   });
@@ -50,7 +50,7 @@ describe('the limit at which a conversation stands', () => {
     expect([extendedBudget('5', 1, reason), extension('5', 1, reason)]).toEqual(['10', 5]);
   });
 
-  it('is told by a form, where an empty field is none', () => {
+  it('is read from a form, where an empty field is none', () => {
     expect(runSettingsOfForm({ maxIterations: ' ', maxBudgetUsd: '' })).toEqual({ maxIterations: null, maxBudgetUsd: null });
     expect(runSettingsOfForm({ maxIterations: '20', maxBudgetUsd: '$ 3.50' })).toEqual({ maxIterations: 20, maxBudgetUsd: '3.50' });
   });

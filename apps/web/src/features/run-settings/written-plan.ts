@@ -1,7 +1,7 @@
 import type { Timeline } from '../conversation/timeline.ts';
 import { isFileEditor, stepState } from '../conversation/timeline-row.ts';
 
-/** Has the agent written PLAN.md, as far as the log is loaded? A plan may also be told in a message alone. */
+/** Has the agent written PLAN.md, as far as the log is loaded? A plan may also be in a message alone. */
 export function hasWrittenPlan({ rows }: Pick<Timeline, 'rows'>): boolean {
   return rows.some(
     (row) =>

@@ -41,9 +41,9 @@ export function unexplainedEnd(t: Translate, runtime: RuntimeState, status: Conv
   if (runtime.nextStep === undefined || status === 'starting' || status === 'working') return null;
   const { code } = runtime;
   if (code !== undefined && LIMIT_CODES.has(code)) return null;
-  const told = rows.findLast((row) => row.kind === 'error' || row.kind === 'start');
-  if (code !== undefined && told?.kind === 'error' && told.code === code) return null;
-  if (status === 'failed' && told?.kind === 'start') return null;
+  const shown = rows.findLast((row) => row.kind === 'error' || row.kind === 'start');
+  if (code !== undefined && shown?.kind === 'error' && shown.code === code) return null;
+  if (status === 'failed' && shown?.kind === 'start') return null;
   const reason = reasonOf(t, runtime, status);
   // The line above says that it was stopped, or paused.
   return code === undefined && rows.at(-1)?.kind === 'note' ? { ...reason, cause: '' } : reason;

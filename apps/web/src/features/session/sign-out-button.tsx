@@ -5,7 +5,7 @@ import { toast } from 'sonner';
 import type { MessageKey } from '../../messages/translate.ts';
 import { signOut } from './sign-out.ts';
 
-/** Said when the server could not be told. */
+/** Shown when the server could not be reached. */
 export const STILL_SIGNED_IN: MessageKey = 'session.signOutFailedTheServer';
 
 export function SignOutButton({ label, className }: { label?: string; className?: string }) {

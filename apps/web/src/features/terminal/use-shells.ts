@@ -8,7 +8,7 @@ import { useLiveChannel } from '../live/use-live-channel.ts';
 
 export interface Shells {
   readonly channel: LiveChannel;
-  /** `null` until the sandbox has told. The person's first, then the agent's. */
+  /** `null` until the sandbox has listed them. The person's first, then the agent's. */
   readonly shells: readonly LiveShell[] | null;
   readonly shown: LiveShell | null;
   readonly show: (id: string) => void;

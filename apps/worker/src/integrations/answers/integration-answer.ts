@@ -284,7 +284,7 @@ export class IntegrationAnswer {
   }
 
   /**
-   * Users with write access are told more than other commenters: the provider is asked first where the actor is not
+   * Users with write access see more than other commenters: the provider is asked first where the actor is not
    * linked.
    */
   private async notify(orgId: string, plan: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers, client: ProviderClient): Promise<void> {

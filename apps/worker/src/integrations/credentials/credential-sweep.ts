@@ -74,11 +74,11 @@ export class CredentialSweep {
   private async round(signal: AbortSignal): Promise<void> {
     const { pool, providers, clock } = this.options;
     const now = clock.now();
-    const telling = [...providers.values()].filter(({ tokens }) => tokens !== undefined).map(({ id }) => id);
+    const inspectable = [...providers.values()].filter(({ tokens }) => tokens !== undefined).map(({ id }) => id);
     const hooked = new Map([...providers.values()].flatMap(({ id, appHooks }) => (appHooks === undefined ? [] : [[id, appHooks.signature] as const])));
     await endUnconfirmed(pool, now, BATCH);
     await each(await dueForRenewal(pool, now, BATCH), signal, (due) => this.renew(due));
-    await each(await dueForInspection(pool, telling, new Date(now.getTime() - INSPECT_MS), BATCH), signal, (due) => this.inspect(due, signal));
+    await each(await dueForInspection(pool, inspectable, new Date(now.getTime() - INSPECT_MS), BATCH), signal, (due) => this.inspect(due, signal));
     await each(await dueForHooks(pool, hooked, new Date(now.getTime() - HOOKS_MS), BATCH), signal, (due) => this.keepHooks(due, signal));
     await this.runs.completed('credentials');
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CodeHost, ForgeComments, Place, PullRequestState } from '../../calls/code-host.js';
 import {
+  confirmedBy,
   cut,
   forgeCalls,
   forgeComment,
@@ -8,7 +9,6 @@ import {
   listedRepository,
   pageNumber,
   pageOf,
-  provenBy,
   pullRequestOf,
   writtenOf,
 } from '../../calls/forge-calls.js';
@@ -83,7 +83,7 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
       // Gitea names no merge base, and two histories without one have no commits between them: what is after an ancestor has it for a parent.
       const path = `${repo(repository)}/compare/${part(commit)}...${part(of)}?stat=false&verification=false&files=false`;
       const asked = client.call({ method: 'GET', path, answer: comparison });
-      return provenBy(asked.then(({ body }) => (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit))));
+      return confirmedBy(asked.then(({ body }) => (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit))));
     },
     // It keeps line comments in their reviews, oldest first.
     findReviewReply: async ({ repository, number }, marker) => {

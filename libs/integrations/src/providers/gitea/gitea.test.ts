@@ -152,9 +152,9 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-    const provenFor = (commit: string): Promise<boolean> => calls.isAncestor('ada/history', commit, third);
-    expect(await Promise.all([first, second, third].map(provenFor))).toEqual([true, true, true]);
-    expect(await Promise.all([outside, orphan, 'f'.repeat(40)].map(provenFor))).toEqual([false, false, false]);
+    const isAncestor = (commit: string): Promise<boolean> => calls.isAncestor('ada/history', commit, third);
+    expect(await Promise.all([first, second, third].map(isAncestor))).toEqual([true, true, true]);
+    expect(await Promise.all([outside, orphan, 'f'.repeat(40)].map(isAncestor))).toEqual([false, false, false]);
     expect(await calls.isAncestor('ada/history', third, second)).toBe(false);
   });
 

@@ -82,13 +82,13 @@ function manifestOf({ name: appName, homeUrl, deliveriesUrl, registeredUrl, call
 function permissionsOf({ step, granted }: TokenRequest): Readonly<Record<string, string>> {
   const wanted = Object.entries(STEPS[step]);
   if (granted === null) return Object.fromEntries(wanted.filter(([each]) => !OPTIONAL.has(each)));
-  const lacking = wanted.filter(([each, access]) => !isGiven(granted, each, access));
-  const needed = lacking.find(([each]) => !OPTIONAL.has(each));
+  const missing = wanted.filter(([each, access]) => !isGiven(granted, each, access));
+  const needed = missing.find(([each]) => !OPTIONAL.has(each));
   if (needed !== undefined) {
     const details = { kind: 'forbidden', status: null, retryAt: null, outcomeUnknown: false } as const;
     throw new ProviderRefusal(`the installation has not been given ${needed.join(': ')}`, details);
   }
-  return Object.fromEntries(wanted.filter((each) => !lacking.includes(each)));
+  return Object.fromEntries(wanted.filter((each) => !missing.includes(each)));
 }
 
 function isGiven(granted: Readonly<Record<string, string>>, each: string, access: string): boolean {

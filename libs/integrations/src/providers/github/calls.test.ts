@@ -183,10 +183,16 @@ describe('calls to GitHub', () => {
       [200, { status: 'behind' }],
       [502, {}],
     );
-    const proven = (commit: string): Promise<boolean> => calls.isAncestor('acme/shop', commit, head);
-    expect([await proven(head), await proven(old), await proven(other), await proven(other), await proven(other)]).toEqual([true, true, false, false, false]);
+    const isAncestor = (commit: string): Promise<boolean> => calls.isAncestor('acme/shop', commit, head);
+    expect([await isAncestor(head), await isAncestor(old), await isAncestor(other), await isAncestor(other), await isAncestor(other)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
     expect(sent[0]).toEqual(['GET', `/repos/acme/shop/compare/${head}...${old}?per_page=1`]);
-    await expect(proven(old)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(isAncestor(old)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('never leave the repository, whatever name or id an attacker gives', async () => {

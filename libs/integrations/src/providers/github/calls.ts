@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CodeHost, CommitCheck, ForgeComments } from '../../calls/code-host.js';
 import {
+  confirmedBy,
   cut,
   forgeCalls,
   forgeComment,
@@ -8,7 +9,6 @@ import {
   listedRepository,
   pageNumber,
   pageOf,
-  provenBy,
   pullRequestOf,
   writtenOf,
 } from '../../calls/forge-calls.js';
@@ -100,7 +100,7 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       if (commit === of) return Promise.resolve(true);
       // In this order the answer has neither commits nor files when it is one.
       const path = `${repo(repository)}/compare/${part(of)}...${part(commit)}?per_page=1`;
-      return provenBy(client.call({ method: 'GET', path, answer: comparison }).then(({ body }) => body.merge_base_commit.sha === commit));
+      return confirmedBy(client.call({ method: 'GET', path, answer: comparison }).then(({ body }) => body.merge_base_commit.sha === commit));
     },
     findReviewReply: async ({ repository, number }, marker) => {
       const path = `${repo(repository)}/pulls/${number}/comments?sort=created&direction=desc&per_page=${PAGE}`;

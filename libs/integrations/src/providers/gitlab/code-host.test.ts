@@ -185,10 +185,16 @@ describe('GitLab as a git host', () => {
   it('adversary: takes for an ancestor only what GitLab finds as the merge base', async () => {
     const [old, other, head] = ['a', 'b', 'c'].map((letter) => letter.repeat(40)) as [string, string, string];
     const { calls, sent } = host([200, { id: old }], [200, { id: old }], [404, { message: '404 Merge Base Not Found' }], [400, {}], [502, {}]);
-    const proven = (commit: string): Promise<boolean> => calls.isAncestor(SHOP, commit, head);
-    expect([await proven(head), await proven(old), await proven(other), await proven(other), await proven(other)]).toEqual([true, true, false, false, false]);
+    const isAncestor = (commit: string): Promise<boolean> => calls.isAncestor(SHOP, commit, head);
+    expect([await isAncestor(head), await isAncestor(old), await isAncestor(other), await isAncestor(other), await isAncestor(other)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
     expect(sent[0]).toEqual(['GET', `${AT}/repository/merge_base?refs%5B%5D=${old}&refs%5B%5D=${head}`]);
-    await expect(proven(old)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(isAncestor(old)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('answers in the discussion of a note and resolves it once, wherever it stands', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { blob, blobText } from '../../calls/blob.js';
 import type { CodeHost, CommitCheck, HostTree, RepositoryListing } from '../../calls/code-host.js';
-import { pageNumber, pageOf, provenBy } from '../../calls/forge-calls.js';
+import { confirmedBy, pageNumber, pageOf } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { fields, flag, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
@@ -73,7 +73,7 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
     isAncestor: (repository, commit, of) => {
       if (commit === of) return Promise.resolve(true);
       const path = `${project(repository)}/repository/merge_base?refs%5B%5D=${part(commit)}&refs%5B%5D=${part(of)}`;
-      return provenBy(client.call({ method: 'GET', path, answer: fields({ id: name }) }).then(({ body }) => body.id === commit));
+      return confirmedBy(client.call({ method: 'GET', path, answer: fields({ id: name }) }).then(({ body }) => body.id === commit));
     },
     checks: async (repository, sha) => {
       const path = `${project(repository)}/repository/commits/${part(sha)}/statuses?per_page=${PAGE}`;

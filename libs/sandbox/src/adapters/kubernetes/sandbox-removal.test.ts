@@ -174,13 +174,13 @@ describe('the removal of a sandbox', () => {
         await start();
         const uid = pod({ labels: { 'slipway.dev/claim': 'claim' } });
         s3.fault = fault;
-        const told: string[] = [];
-        const onKept = async (): Promise<void> => void told.push(`kept, ${deletes().length} deletions`);
+        const calls: string[] = [];
+        const onKept = async (): Promise<void> => void calls.push(`kept, ${deletes().length} deletions`);
         await expect(removal.remove('sb-one', uid, signal, { onKept })).rejects.toMatchObject({ code: 'sandbox.archive-unavailable' });
-        expect([server.items.size, deletes(), told]).toEqual([1, [], []]);
+        expect([server.items.size, deletes(), calls]).toEqual([1, [], []]);
         s3.fault = null;
         expect(await until('it is kept', () => removal.remove('sb-one', uid, signal, { onKept }))).toBe('gone');
-        expect([told, s3.objects.get('sb-one/workspace.tar.zst')?.toString() ?? [...s3.objects.keys()]]).toEqual([['kept, 0 deletions'], 'the workspace']);
+        expect([calls, s3.objects.get('sb-one/workspace.tar.zst')?.toString() ?? [...s3.objects.keys()]]).toEqual([['kept, 0 deletions'], 'the workspace']);
       } finally {
         await s3.close();
       }

@@ -6,7 +6,7 @@ const FORMATS = new Set(['date-time', 'date', 'time', 'duration', 'int32', 'int6
 /** Said in the description instead, so that the model still knows. */
 const DESCRIBED = ['format', 'pattern', 'minLength', 'maxLength', 'multipleOf', 'minProperties', 'maxProperties', 'uniqueItems', 'default'] as const;
 /** Longest value that is kept. UTF-16 code units. */
-const LONGEST_TOLD = 200;
+const MAX_HINT_LENGTH = 200;
 const MAX_DEPTH = 64;
 
 type Schema = Record<string, unknown>;
@@ -74,7 +74,7 @@ function boundsOf(given: Schema, result: Schema): void {
 function tell(given: Schema, result: Schema): void {
   const described = DESCRIBED.filter((name) => given[name] !== undefined && result[name] === undefined)
     .map((name) => `${name}: ${JSON.stringify(given[name])}`)
-    .filter((text) => text.length <= LONGEST_TOLD);
+    .filter((text) => text.length <= MAX_HINT_LENGTH);
   if (described.length === 0) return;
   const { description } = result;
   result['description'] = `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${described.join(', ')})`;

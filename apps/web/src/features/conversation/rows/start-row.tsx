@@ -31,11 +31,11 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
   const again = row.attempt === 1 ? 'no' : 'yes';
   const current = work.findLast((step) => step.state === 'running');
   // A sandbox that was lost, or a workspace that could not be brought back, is nothing to look for in a closed row.
-  const told = row.attempt > 1 && work.some(({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined);
+  const hasDetail = row.attempt > 1 && work.some(({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined);
   return (
     <Disclosure
       rowKey={row.key}
-      startsOpen={running || failed !== undefined || told}
+      startsOpen={running || failed !== undefined || hasDetail}
       className="py-1"
       icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
       label={

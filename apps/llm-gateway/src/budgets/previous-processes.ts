@@ -5,7 +5,7 @@ import path from 'node:path';
  * Instance ids of this process, in the folder of this replica alone: what a previous one held is released as soon as
  * its ledger is stored, and need not lapse. A disk that fails costs no more than that.
  */
-export class FormerLives {
+export class PreviousProcesses {
   private readonly file: string;
 
   constructor(private readonly directory: string) {

@@ -66,9 +66,9 @@ describe('the duties of the leader', () => {
       });
     };
     for (let time = 0; time < 3; time += 1) await again();
-    expect(said).toEqual(['looking failed; it is tried again']);
+    expect(said).toEqual(['looking failed, will retry']);
     fails = false;
     for (let time = 0; time < 3; time += 1) await again();
-    expect(said).toEqual(['looking failed; it is tried again', 'looking works again']);
+    expect(said).toEqual(['looking failed, will retry', 'looking works again']);
   });
 });

@@ -69,6 +69,6 @@ describe('the duties of the leader', () => {
     expect(said).toEqual(['looking failed, will retry']);
     fails = false;
     for (let time = 0; time < 3; time += 1) await again();
-    expect(said).toEqual(['looking failed, will retry', 'looking works again']);
+    expect(said).toEqual(['looking failed, will retry', 'looking recovered']);
   });
 });

@@ -75,7 +75,17 @@ export class AgentServerClient {
       if (!(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;
       // An agent-server of the release before does not know the route, nor does any know a conversation that it does not have. Goes in 0.2.0.
       const send = (path: string, body: object): Promise<string> => callText({ ...this.call('POST', path, signal, CALL_TIMEOUT_MS), body });
-      return applyEarlier(id, request, send, refusalOf);
+      try {
+        return await applyEarlier(id, request, send, refusalOf);
+      } catch (failure) {
+        if (!(failure instanceof SlipwayError) || failure.code !== 'resource.not-found') throw failure;
+        // @throws as well where it is the conversation that is missing. One that is there is of a release before settings could change: they hold from its next start.
+        await this.conversation(id, signal);
+        return {
+          version: request.version,
+          refused: [{ setting: 'agentType', code: 'request.invalid', detail: 'The agent is of a release before this setting.' }],
+        };
+      }
     }
   }
 

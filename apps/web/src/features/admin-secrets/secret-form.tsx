@@ -17,9 +17,9 @@ const SCOPES: readonly Option[] = [
   { value: 'repository', label: 'adminSecrets.conversationsOnARepository' },
   { value: 'conversation', label: 'adminSecrets.oneConversation' },
 ];
-const SCOPE_VALUES: Readonly<Record<string, { readonly label: MessageKey; readonly placeholder: string }>> = {
-  environment: { label: 'adminSecrets.environment', placeholder: 'staging' },
-  repository: { label: 'common.repository', placeholder: 'https://github.com/owner/name' },
+const SCOPE_VALUES: Readonly<Record<string, { readonly label: MessageKey; readonly placeholder: MessageKey }>> = {
+  environment: { label: 'adminSecrets.environment', placeholder: 'adminSecrets.staging' },
+  repository: { label: 'common.repository', placeholder: 'adminSecrets.httpsGithubComOwnerName' },
   conversation: { label: 'common.conversation', placeholder: 'adminSecrets.conversationId' },
 };
 const KINDS: readonly Option[] = [
@@ -128,7 +128,7 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
             <Input
               {...control}
               value={values.scopeValue}
-              placeholder={place.placeholder}
+              placeholder={t(place.placeholder)}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => form.set('scopeValue', event.target.value)}

@@ -10,6 +10,8 @@ export const adminSecrets = {
   oneConversation: 'One conversation',
   environment: 'Environment',
   conversationId: 'conversation ID',
+  staging: 'staging',
+  httpsGithubComOwnerName: 'https://github.com/owner/name',
   environmentVariable: 'Environment variable',
   gitHostPassword: 'Git host password',
   newSecret: 'New secret',

@@ -24,6 +24,6 @@ describe('packages.lock', () => {
 
   it('is refused by a sentence when a hash is cut or a part is missing', () => {
     assert.throws(() => parseLock(text.replace(/([0-9a-f]{64}) /, 'abc ')), /line \d+: not a package/);
-    assert.throws(() => parseLock(text.replace(/^npm .*$/m, '')), /says nothing of `npm`/);
+    assert.throws(() => parseLock(text.replace(/^npm .*$/m, '')), /has no entry for `npm`/);
   });
 });

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
+import { WarmSlots } from '../../apps/runtime-api/dist/claims/warm-slots.js';
 import { noFailpoints } from '../../apps/runtime-api/dist/failpoints.js';
-import { WarmSlots } from '../../apps/runtime-api/dist/stock/warm-slots.js';
 import type { MakeStrategy } from './claim-strategy.ts';
 import { POOL } from './stock/stock-of-runtime.ts';
 

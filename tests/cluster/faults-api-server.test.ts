@@ -7,7 +7,7 @@ import { failuresOf, type Outcome, timesOf } from './faults-load.ts';
 import type { Asked, Fault } from './faults-proxy.ts';
 import { FaultWorld } from './faults-world.ts';
 
-const STOCK = 48;
+const POOL_SIZE = 48;
 /** How long the API server is away. Seconds. */
 const OUTAGE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 20;
 /** From the API server's return until the pool is full again. Milliseconds. */
@@ -20,7 +20,7 @@ const missing = await missingForBuiltCluster();
 describe('what goes on when the API server does not', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
-    world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', STOCK)] });
+    world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
   });
   after(() => world?.close());
   afterEach(async (context) => {
@@ -51,10 +51,10 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
   it('gives out warm sandboxes while the API server is away, loses and dooms none, says that it is away, and refills after', async (context) => {
     const { apiServer, scheduler } = world.place.cluster;
     const [before, lost] = [await world.load.run({ rate: 5, seconds: 1 }), (await doomed()).length];
-    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= STOCK, 60_000);
+    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
     // Where there is more than one scheduler they end with their lease and are started again; the one of a test would wait ever longer between its tries.
     await Promise.all([apiServer.stop(), scheduler.stop()]);
-    const during = await world.load.run({ rate: (0.8 * STOCK) / OUTAGE_SECONDS, seconds: OUTAGE_SECONDS });
+    const during = await world.load.run({ rate: (0.8 * POOL_SIZE) / OUTAGE_SECONDS, seconds: OUTAGE_SECONDS });
     const ready = (await (await fetch(`${world.replica.url}/ready`)).json()) as { status: string; notes?: Record<string, string> };
     expect(failuresOf(during)).toEqual([]);
     expect(ready.status).toBe('ready');
@@ -64,7 +64,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     await apiServer.start();
     const refilled = performance.now();
     await scheduler.start();
-    await until('the pool is full again', async () => (await world.count('ready', 'leased')) >= STOCK, REFILLED_MS);
+    await until('the pool is full again', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, REFILLED_MS);
     const { p50, p99, n } = timesOf(during);
     context.diagnostic(
       `away for ${OUTAGE_SECONDS} s: ${n} claims, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; full again ${((performance.now() - refilled) / 1_000).toFixed(1)} s after its return`,
@@ -77,7 +77,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     const { apiServer } = world.place.cluster;
     const lost = (await doomed()).length;
     await apiServer.pause();
-    const during = await world.load.run({ rate: (0.8 * STOCK) / SILENCE_SECONDS, seconds: SILENCE_SECONDS }).finally(() => apiServer.resume());
+    const during = await world.load.run({ rate: (0.8 * POOL_SIZE) / SILENCE_SECONDS, seconds: SILENCE_SECONDS }).finally(() => apiServer.resume());
     expect(failuresOf(during)).toEqual([]);
     await world.settles();
     await allRun(during);

@@ -6,7 +6,7 @@ import { SANDBOXES } from './contract-pod.ts';
 import { failuresOf } from './faults-load.ts';
 import { FaultWorld } from './faults-world.ts';
 
-const STOCK = 48;
+const POOL_SIZE = 48;
 const BLOCKED = 4;
 /** From the moment that the API server knows, until no slot of the node may be given to anybody. Milliseconds. */
 const AVOIDED_MS = 2_000;
@@ -23,7 +23,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
       realNode: false,
       proxied: true,
       templates: (place) => [
-        place.fakeTemplate('fake', STOCK),
+        place.fakeTemplate('fake', POOL_SIZE),
         place.fakeTemplate('blocked', BLOCKED, BLOCKED, { nodeSelector: { type: 'kwok', nowhere: 'yet' } }),
       ],
     });

@@ -7,7 +7,7 @@ import { failuresOf, type WantedSession } from './faults-load.ts';
 import { cutOff } from './faults-partition.ts';
 import { FaultWorld } from './faults-world.ts';
 
-const STOCK = 4;
+const POOL_SIZE = 4;
 const OUTAGE_SECONDS = 8;
 const PARTITION_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 30 : 12;
 /** After a partition has ended, until what was there before works again. Milliseconds. */
@@ -17,7 +17,7 @@ const missing = await missingForBuiltCluster();
 describe('what goes on in real pods while others fail', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
-    world = await FaultWorld.open({ image: true, templates: (place) => [place.realTemplate('real', STOCK)] });
+    world = await FaultWorld.open({ image: true, templates: (place) => [place.realTemplate('real', POOL_SIZE)] });
   });
   after(() => world?.close());
   afterEach(async (context) => {
@@ -62,7 +62,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
   it('runs commands and gives out warm sandboxes while the API server is away', async () => {
     const { apiServer } = world.place.cluster;
     const session = await taken();
-    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= STOCK, 60_000);
+    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
     await apiServer.stop();
     const later: WantedSession[] = [];
     for (let second = 0; second < OUTAGE_SECONDS; second += 1) {
@@ -77,7 +77,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
 
   it('says so while no sandbox can be heard, gives nothing twice, and works again 5 s after', async (context) => {
     const session = await taken();
-    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= STOCK, 60_000);
+    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
     const range = (session.answer?.url ?? '').replace(/^http:\/\/(\d+\.\d+\.\d+)\..*$/, '$1.0/24');
     const heal = await cutOff(world.place.cluster, range);
     const unlucky = world.load.newSession();

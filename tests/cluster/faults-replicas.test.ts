@@ -7,7 +7,7 @@ import { failuresOf, Load } from './faults-load.ts';
 import type { Replica } from './faults-replica.ts';
 import { FaultWorld } from './faults-world.ts';
 
-const STOCK = 48;
+const POOL_SIZE = 48;
 /** How long a replica is stopped. Seconds; longer than its leases last. */
 const STOPPED_SECONDS = 20;
 /** Longest that a replica may take to end by itself. Milliseconds; Kubernetes gives 30 s. */
@@ -17,7 +17,7 @@ const missing = await missingForBuiltCluster();
 describe('what goes on when replicas of runtime-api do not', { timeout: 600_000, skip: missing ?? false }, () => {
   let world: FaultWorld;
   before(async () => {
-    world = await FaultWorld.open({ kwokNodes: 2, realNode: false, replicas: 3, templates: (place) => [place.fakeTemplate('fake', STOCK)] });
+    world = await FaultWorld.open({ kwokNodes: 2, realNode: false, replicas: 3, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
   });
   after(() => world?.close());
 

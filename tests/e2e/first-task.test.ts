@@ -257,8 +257,8 @@ describe('a user in a browser', {
     await page.getByRole('menu').waitFor({ state: 'detached' });
     expect(await actions.evaluate((element) => element === document.activeElement)).toBe(true);
     await page
+      .getByRole('list', { name: 'Changed files' })
       .getByRole('button', { name: /SLIPWAY_DEMO\.md/ })
-      .last()
       .focus();
     await page.keyboard.press('Enter');
     await page.locator('[data-code]').first().waitFor();

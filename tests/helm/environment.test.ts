@@ -88,7 +88,7 @@ for (const [name, values] of [
       });
 
     it('is one that migrations start with', async () => {
-      const { loadMigrateConfig } = await load('apps/app-server/dist/migrate/config.js');
+      const { loadMigrateConfig } = await load('apps/app-server/dist/operate/migrate/config.js');
       expect(loadMigrateConfig?.(environmentOf(workload('Job', 'migrations'), secrets))).toMatchObject({
         DATABASE_OWNER_URL: expect.stringContaining('//slipway:'),
       });

@@ -89,7 +89,8 @@ export class Person {
 
   /** Opens the changes of a file and sees its lines. */
   async opensDiff(file: RegExp): Promise<string> {
-    await this.page.getByRole('button', { name: file }).last().click();
+    // Not the timeline's card of the same file, which may be there sooner.
+    await this.page.getByRole('list', { name: 'Changed files' }).getByRole('button', { name: file }).click();
     const code = this.page.locator('[data-code]').first();
     await code.waitFor();
     return code.innerText();

@@ -16,6 +16,7 @@ import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, st
 import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { LlmGatewayClient } from '../../apps/worker/dist/clients/llm-gateway.client.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integrations/answers/integration-answer.js';
 import { RepositoryChoices } from '../../apps/worker/dist/integrations/choice/repository-choices.js';
@@ -25,7 +26,6 @@ import { DeliveryReader } from '../../apps/worker/dist/integrations/delivery-rea
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
 import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
-import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);

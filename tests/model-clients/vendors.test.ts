@@ -11,7 +11,7 @@ import {
   VENDOR_MODELS,
   type VendorKind,
   type VendorServer,
-} from '../../apps/llm-gateway/dist/dialects/providers/test-provider-server.js';
+} from '../../apps/llm-gateway/dist/providers/test-provider-server.js';
 import { startTestGateway, type TestGateway } from '../../apps/llm-gateway/dist/test-gateway.js';
 
 const KINDS = ['azure', 'gemini', 'bedrock'] as const;

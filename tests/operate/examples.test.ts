@@ -61,7 +61,9 @@ describe('deploy/compose', { timeout: 180_000 }, () => {
       const wrong = app === 'egress-proxy' ? 'EGRESS_SECRET' : 'DATABASE_URL';
       expect(() => loadConfig({ ...given, [wrong]: 'nowhere' })).toThrow(wrong);
     }
-    const { loadMigrateConfig } = (await import(path.join(ROOT, 'apps/app-server/dist/migrate/config.js'))) as { loadMigrateConfig: (env: object) => unknown };
+    const { loadMigrateConfig } = (await import(path.join(ROOT, 'apps/app-server/dist/operate/migrate/config.js'))) as {
+      loadMigrateConfig: (env: object) => unknown;
+    };
     loadMigrateConfig(services['migrations']?.environment ?? {});
   });
 

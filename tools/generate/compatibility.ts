@@ -1,5 +1,5 @@
 import { type OpenHandsOperation, operationsOfOpenHands } from '../../apps/agent-server/dist/openhands/operations.js';
-import { runtimeOperations } from '../../apps/runtime-api/dist/runtimes/openhands-operations.js';
+import { runtimeOperations } from '../../apps/runtime-api/dist/sessions/openhands-operations.js';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
 import { prose } from './prose.ts';
 

@@ -5,8 +5,8 @@ import { createMetrics } from '@slipway/telemetry/http';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
-import { Hubs } from './events/hubs.js';
-import { RealtimeModule } from './realtime/realtime.module.js';
+import { Hubs } from './log/events/hubs.js';
+import { RealtimeModule } from './log/realtime/realtime.module.js';
 
 /** Requests under way may go on for this long after the drain. Milliseconds; a batch of events takes far less. */
 const REQUESTS_MS = 10_000;

@@ -4,8 +4,7 @@ import type { Logger } from '@slipway/telemetry';
 import { installTelemetry, type Registry, type Telemetry, type TelemetryOptions } from '@slipway/telemetry/http';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { addPlatformRoutes } from './budgets/platform-routes.js';
-import { type CompletionHandlerOptions, createCompletionHandler } from './completions/completion-handler.js';
-import { errorOf } from './dialects/errors.js';
+import { type CompletionHandlerOptions, createCompletionHandler } from './calls/completion-handler.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
 import type { StoredKey } from './keys/keys.queries.js';
 import { callerToken } from './keys/master-key.js';
@@ -15,6 +14,7 @@ import { addUserRoutes } from './management/user-routes.js';
 import { addPromptLogRoutes, type PromptLogRoutesOptions } from './prompt-log/prompt-log-routes.js';
 import { addDeploymentRoutes } from './routing/deployment-routes.js';
 import { modelInfoOf } from './routing/model-info.js';
+import { errorOf } from './wire/errors.js';
 
 export interface GatewayServerOptions {
   readonly completions: CompletionHandlerOptions;

@@ -10,27 +10,27 @@ import { ProblemFilter } from '@slipway/errors/nest';
 import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
 import { Counter, createMetrics, Gauge, Histogram, installTelemetry, PoolMetrics, type Registry } from '@slipway/telemetry/http';
+import { Activator } from './claims/activator.js';
+import { Claims } from './claims/claims.js';
+import { serveWaiting } from './claims/waiting.queries.js';
+import { WarmSlots } from './claims/warm-slots.js';
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { FleetController } from './fleet/fleet.controller.js';
 import { FleetService } from './fleet/fleet.service.js';
 import { LeadRun } from './pool/lead-run.js';
 import { NoteOutbox } from './pool/note-outbox.js';
-import { countSlots, countStocks, poolProblems } from './pool/pool.queries.js';
+import { countPools, countSlots, poolProblems } from './pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
 import type { SessionLimitOptions } from './pool/session-limits.js';
 import { countUnkept, oldestUnkept, UNKEPT_BOUNDS, type UnkeptBounds } from './pool/unkept.queries.js';
-import { Activator } from './runtimes/activator.js';
-import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
-import { Claims } from './runtimes/claims.js';
-import { EgressEnvironment, type EgressOptions } from './runtimes/egress-environment.js';
-import { ImagesController, POOLS } from './runtimes/images.controller.js';
-import { KeptLimit } from './runtimes/kept-limit.js';
-import { RuntimesController } from './runtimes/runtimes.controller.js';
-import { RuntimesService } from './runtimes/runtimes.service.js';
-import { installStartRoute } from './runtimes/start.route.js';
-import { serveWaiting } from './stock/waiting.queries.js';
-import { WarmSlots } from './stock/warm-slots.js';
+import { ApiKeyGuard, RUNTIME_API_KEY } from './sessions/api-key.guard.js';
+import { EgressEnvironment, type EgressOptions } from './sessions/egress-environment.js';
+import { ImagesController, POOLS } from './sessions/images.controller.js';
+import { KeptLimit } from './sessions/kept-limit.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+import { SessionsService } from './sessions/sessions.service.js';
+import { installStartRoute } from './sessions/start.route.js';
 
 export interface RuntimeApiOptions {
   readonly databaseUrl: string;
@@ -177,16 +177,16 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
   kept.start();
   kept.expose(registry);
-  const runtimes = new RuntimesService(context, claims, pool, kept, box, options.activationKey);
+  const runtimes = new SessionsService(context, claims, pool, kept, box, options.activationKey);
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
-    controllers: [RuntimesController, FleetController, ImagesController],
+    controllers: [SessionsController, FleetController, ImagesController],
     providers: [
       { provide: FleetService, useValue: new FleetService(context, options.orgSandboxLimit) },
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
       { provide: POOLS, useValue: options.pools },
-      { provide: RuntimesService, useValue: runtimes },
+      { provide: SessionsService, useValue: runtimes },
     ],
   })
   class RuntimeApiModule {}
@@ -247,13 +247,13 @@ function poolGauges(db: SqlPool, registry: Registry): void {
     });
   };
   gauge('pool_ready_slots', 'Blank sandboxes that a claim can take now', async (set) => {
-    for (const [poolId, { ready }] of await countStocks(db)) set(poolId, ready);
+    for (const [poolId, { ready }] of await countPools(db)) set(poolId, ready);
   });
   gauge('pool_target_slots', 'Blank sandboxes that the pool should hold', async (set) => {
-    for (const [poolId, { target }] of await countStocks(db)) set(poolId, target);
+    for (const [poolId, { target }] of await countPools(db)) set(poolId, target);
   });
   gauge('pool_blank_slots', 'Blank sandboxes that exist or are being made', async (set) => {
-    for (const [poolId, { blank }] of await countStocks(db)) set(poolId, blank);
+    for (const [poolId, { blank }] of await countPools(db)) set(poolId, blank);
   });
   gauge('workspaces_not_kept', 'Paused or ended sandboxes that stay because their workspaces cannot be kept', async (set) => {
     for (const { poolId, unkept } of await countUnkept(db)) set(poolId, unkept);

@@ -8,7 +8,7 @@ import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
 import { PlatformHosts } from './platform-hosts.js';
 import { CLUSTER_PACE, LOCAL_PACE, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { StoreWatch } from './pool/store-watch.js';
-import type { EgressOptions } from './runtimes/egress-environment.js';
+import type { EgressOptions } from './sessions/egress-environment.js';
 import { loadTemplates } from './templates/sandbox-templates.js';
 
 /** A blank sandbox of this machine is replaced at this age. Seconds. */

@@ -12,9 +12,9 @@ import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
 import type { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
+import type { Rest } from './pause/pause.js';
+import type { SnapshotJob } from './pause/snapshot-job.js';
 import type { PullRequestJob } from './pull-requests/pull-request-job.js';
-import type { Rest } from './rest/rest.js';
-import type { SnapshotJob } from './rest/snapshot-job.js';
 import type { OrgSettingsJob } from './settings/org-settings-job.js';
 import type { StartSaga } from './start/start.saga.js';
 import type { WebhookSending } from './webhooks/webhook-sending.js';

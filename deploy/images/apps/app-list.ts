@@ -28,10 +28,10 @@ export const APPS = {
     datadog: true,
     programs: {
       ...main('app-server'),
-      'migrate.js': 'apps/app-server/dist/migrate/main.js',
-      'rotate-keys.js': 'apps/app-server/dist/rotate-keys/main.js',
-      'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js',
-      'operator.js': 'apps/app-server/dist/operator/main.js',
+      'migrate.js': 'apps/app-server/dist/operate/migrate/main.js',
+      'rotate-keys.js': 'apps/app-server/dist/operate/rotate-keys/main.js',
+      'verify-audit.js': 'apps/app-server/dist/audit/verify/main.js',
+      'operator.js': 'apps/app-server/dist/operate/operator/main.js',
     },
     folders: [
       { from: 'node_modules/swagger-ui-dist', to: 'reference', only: /^swagger-ui(-bundle\.js|\.css)$/ },

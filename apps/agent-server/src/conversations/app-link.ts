@@ -3,10 +3,10 @@ import type { StartConversationRequest, StreamingDelta } from '@slipway/contract
 import { isAcceptedAndPending } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
+import type { EventLog } from '../log/event-log.js';
 import { DeltaSender } from '../outbox/delta-sender.js';
 import { IngestClient } from '../outbox/ingest-client.js';
 import { Outbox } from '../outbox/outbox.js';
-import type { EventLog } from './event-log.js';
 
 /** The app is asked this often before a start fails; the caller then tries again. */
 const START_ATTEMPTS = 8;

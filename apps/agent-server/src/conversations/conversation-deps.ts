@@ -1,6 +1,6 @@
 import type { Logger } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
-import type { SecretMask } from './secret-mask.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 
 /** What every conversation of a sandbox shares. */
 export interface ConversationDeps {

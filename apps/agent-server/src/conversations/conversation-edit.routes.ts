@@ -4,10 +4,10 @@ import { AskAgentRequest, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateC
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
-import { authorOf } from './authors.js';
-import { chargePassOf } from './charge-pass.js';
+import { authorOf } from '../log/authors.js';
+import { chargePassOf } from '../run/charge-pass.js';
+import { forgottenAt } from '../run/way-back.js';
 import type { Conversations } from './conversations.js';
-import { forgottenAt } from './way-back.js';
 
 const SUCCESS = { success: true } as const;
 const STAMPS = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };

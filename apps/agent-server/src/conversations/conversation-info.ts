@@ -1,7 +1,7 @@
 import { listedStats } from '@slipway/agent';
 import type { ConfirmationSettings, ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import { lastStatus } from '@slipway/domain';
-import type { ConversationMeta } from './conversation-settings.js';
+import type { ConversationMeta } from '../settings/conversation-settings.js';
 
 /** A conversation as `GET /api/conversations/{id}` answers it. The model's key is never in it. */
 export function conversationInfo(

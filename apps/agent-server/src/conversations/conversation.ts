@@ -27,26 +27,26 @@ import type {
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';
+import type { Answer, Author } from '../log/authors.js';
+import { boundEvent } from '../log/event-bounds.js';
+import { EventLog } from '../log/event-log.js';
+import { Listeners } from '../log/listeners.js';
+import { MetaFile } from '../log/meta-file.js';
+import { logOfRun } from '../log/run-log.js';
+import { agentPorts, llmConfigOf } from '../run/agent-ports.js';
+import { AgentSetup } from '../run/agent-setup.js';
+import { type ChargePass, portsBeside, summaryModels } from '../run/charge-pass.js';
+import { eventsToGoOn, hasWork, INTERRUPT_MS, interruptedAnswers, restsOnPause, SESSION_END_MS, settledWithin } from '../run/going-on.js';
+import { modelRetriesOf, runSettings, type Started, startedOf } from '../run/started.js';
+import { userMessage } from '../run/user-message.js';
 import { MCP_UPDATE, McpServers } from '../sandbox/mcp-servers.js';
-import { agentPorts, llmConfigOf } from './agent-ports.js';
-import { AgentSetup } from './agent-setup.js';
+import { DeltaMask } from '../secrets/delta-mask.js';
+import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from '../settings/confirmation.js';
+import { type ConversationMeta, metaOf, readMeta, stepsOf } from '../settings/conversation-settings.js';
 import { AppLink } from './app-link.js';
-import type { Answer, Author } from './authors.js';
-import { type ChargePass, portsBeside, summaryModels } from './charge-pass.js';
-import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from './confirmation.js';
 import type { ActiveRun, ConversationDeps } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
-import { type ConversationMeta, metaOf, readMeta, stepsOf } from './conversation-settings.js';
-import { DeltaMask } from './delta-mask.js';
-import { boundEvent } from './event-bounds.js';
-import { EventLog } from './event-log.js';
 import { type Fork, forkOf, withModel } from './fork.js';
-import { eventsToGoOn, hasWork, INTERRUPT_MS, interruptedAnswers, restsOnPause, SESSION_END_MS, settledWithin } from './going-on.js';
-import { Listeners } from './listeners.js';
-import { MetaFile } from './meta-file.js';
-import { logOfRun } from './run-log.js';
-import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
-import { userMessage } from './user-message.js';
 
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {

@@ -12,18 +12,18 @@ import { notFound, parseOrThrow } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { authorOf, withAnswerer, withAuthor } from '../log/authors.js';
+import { countEvents, searchEvents } from '../log/event-search.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
+import type { ModelProofs } from '../run/model-proofs.js';
 import type { HeldSecrets } from '../sandbox/held-secrets.js';
 import { heldSecretAt, LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
 import { proofsIn } from '../sandbox/mcp-secrets.js';
-import { authorOf, withAnswerer, withAuthor } from './authors.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
+import { assertOfTheApp } from '../settings/org-confirmation.js';
 import type { Conversation } from './conversation.js';
 import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
-import { countEvents, searchEvents } from './event-search.js';
-import type { ModelProofs } from './model-proofs.js';
-import { assertOfTheApp } from './org-confirmation.js';
-import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
 

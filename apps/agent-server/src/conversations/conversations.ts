@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { AgentConfirmation, ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import type { Author } from './authors.js';
+import type { Author } from '../log/authors.js';
+import { OrgConfirmation } from '../settings/org-confirmation.js';
 import { Conversation } from './conversation.js';
 import type { ConversationDeps } from './conversation-deps.js';
-import { OrgConfirmation } from './org-confirmation.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 

@@ -1,5 +1,5 @@
-import type { ModelProofs } from '../conversations/model-proofs.js';
 import { ok, type Route } from '../http/router.js';
+import type { ModelProofs } from '../run/model-proofs.js';
 
 /** As their SDK writes an agent of its own kind. */
 const SCHEMA_VERSION = 1;

@@ -7,7 +7,7 @@ import type { ConversationEvent } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { EventLog } from '../conversations/event-log.js';
+import { EventLog } from '../log/event-log.js';
 import { type AppFault, TestApp } from '../testing/test-app.js';
 import { IngestClient } from './ingest-client.js';
 import { MAX_UNACKED_EVENTS, Outbox } from './outbox.js';

@@ -1,5 +1,5 @@
 import { HEARTBEAT_MS, LEASE_MS, MAX_INGEST_EVENTS } from '@slipway/contracts';
-import { type EventLog, entryOf, jsonOf, type LogEntry } from '../conversations/event-log.js';
+import { type EventLog, entryOf, jsonOf, type LogEntry } from '../log/event-log.js';
 import type { IngestClient, SendResult } from './ingest-client.js';
 
 /** Largest batch, unless a single event is larger. Bytes; half of what the app takes. */

@@ -1,5 +1,5 @@
 import type { SandboxSecrets } from '@slipway/contracts';
-import type { SecretMask } from '../conversations/secret-mask.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { gitCredentialEnv } from './git-credentials.js';
 

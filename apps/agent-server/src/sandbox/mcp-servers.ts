@@ -13,8 +13,8 @@ import {
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import type { SecretMask } from '../conversations/secret-mask.js';
 import { toolFilter } from '../openhands/openhands-tools.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { proofsIn } from './mcp-secrets.js';
 

@@ -1,7 +1,7 @@
 import { McpTestRequest } from '@slipway/contracts';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
-import type { SecretMask } from '../conversations/secret-mask.js';
 import { ok, type Route, readJson } from '../http/router.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { proofsIn } from './mcp-secrets.js';
 

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import type { Conversations } from '../conversations/conversations.js';
-import type { SecretMask } from '../conversations/secret-mask.js';
 import { ok, type Route } from '../http/router.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 
 const ArchiveQuery = z.looseObject({ format: z.enum(['git-delta', 'tar.gz']).default('git-delta'), base_ref: z.string().max(200).optional() });

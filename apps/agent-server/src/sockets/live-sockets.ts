@@ -1,8 +1,8 @@
 import { LIVE_OPEN } from '@slipway/contracts';
 import type { RawData, WebSocket } from 'ws';
-import { ByteMask } from '../conversations/byte-mask.js';
-import type { SecretMask } from '../conversations/secret-mask.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import { ByteMask } from '../secrets/byte-mask.js';
+import type { SecretMask } from '../secrets/secret-mask.js';
 
 /** What may wait for an end that reads slowly before the other is no longer read, and until how much it is then not. Bytes, each way of each connection. */
 const HIGH_WATER = 512 * 1024;

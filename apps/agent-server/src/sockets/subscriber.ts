@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ReadingPace, takenBytes } from '@slipway/net';
 import type { WebSocket } from 'ws';
-import type { EventLog } from '../conversations/event-log.js';
+import type { EventLog } from '../log/event-log.js';
 
 /** At most this much is unsent, unless a single event is longer; then a subscriber gets no more until it has read. Bytes. */
 const MAX_BUFFERED = 1024 * 1024;

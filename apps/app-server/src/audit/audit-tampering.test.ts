@@ -10,7 +10,7 @@ import pg from 'pg';
 import { auditOf } from './audit-statement.js';
 import { type ExpectedLink, verifyChain } from './verify-chain.js';
 
-const PROGRAM = fileURLToPath(new URL('../verify-audit/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./verify/main.js', import.meta.url));
 const ENTRIES = 9;
 const CHAIN = 'app.audit_chain';
 const ENTRY = 'app.audit_entry';

@@ -11,7 +11,7 @@ import type {
   StartStep,
 } from '@slipway/contracts';
 import { runtimeState } from '@slipway/domain';
-import { storedStatus } from '../ingest/status-patch.js';
+import { storedStatus } from '../log/ingest/status-patch.js';
 
 /** A conversation's row, as the queries of this feature read it. */
 export interface ConversationRow {

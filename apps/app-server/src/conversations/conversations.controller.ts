@@ -18,9 +18,9 @@ import {
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
+import { conversationId } from '../log/events/conversation-id.js';
 import { SQL_POOL } from '../platform/tokens.js';
 import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsService } from './conversations.service.js';

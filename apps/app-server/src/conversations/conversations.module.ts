@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { MeModule } from '../me/me.module.js';
+import { MeModule } from '../identity/me/me.module.js';
 import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';

@@ -4,7 +4,7 @@ import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { currentTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
-import { storedStatus } from '../ingest/status-patch.js';
+import { storedStatus } from '../log/ingest/status-patch.js';
 import type { ConversationRow } from './conversation-view.js';
 
 const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, status_state, repository, branch, model,

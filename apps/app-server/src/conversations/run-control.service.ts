@@ -6,11 +6,11 @@ import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
-import { IngestService } from '../ingest/ingest.service.js';
-import { Jobs } from '../jobs/jobs.js';
-import { wantJob } from '../jobs/outbox.queries.js';
+import { IngestService } from '../log/ingest/ingest.service.js';
+import { Jobs } from '../platform/jobs.js';
+import { wantJob } from '../platform/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { assertStorage } from '../storage/full-storage.js';
+import { assertStorage } from '../sandboxes/storage/full-storage.js';
 import { lockSandbox, readSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
 import { reachSandbox } from './reach-sandbox.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '@slipway/contracts';
-import { Hubs } from '../events/hubs.js';
+import { Hubs } from '../log/events/hubs.js';
 import { ConversationsService } from './conversations.service.js';
 
 /** Longest that a request is held. Seconds. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { SqlPool } from '@slipway/db/sql';
-import { readHead, readLines } from '../events/event-log.queries.js';
+import { readHead, readLines } from '../log/events/event-log.queries.js';
 
 const PAGE_LINES = 200;
 

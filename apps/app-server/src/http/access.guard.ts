@@ -5,7 +5,7 @@ import { type Operation, proofOf } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Counter, type Registry } from '@slipway/telemetry/http';
 import type { FastifyReply } from 'fastify';
-import { beingDeleted } from '../members/membership.queries.js';
+import { beingDeleted } from '../organizations/members/membership.queries.js';
 import { METRICS } from '../platform/tokens.js';
 import { Limits } from './limits.js';
 import type { SlipwayRequest } from './request.js';

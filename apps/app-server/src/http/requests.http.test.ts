@@ -14,9 +14,9 @@ import {
 } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
-import { DomainsModule } from '../domains/domains.module.js';
-import { MeModule } from '../me/me.module.js';
-import { SignInModule } from '../sign-in/sign-in.module.js';
+import { MeModule } from '../identity/me/me.module.js';
+import { SignInModule } from '../identity/sign-in/sign-in.module.js';
+import { DomainsModule } from '../organizations/domains/domains.module.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { Body, Caller } from './params.js';
 import { Serves } from './serves.js';

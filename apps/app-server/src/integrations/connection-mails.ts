@@ -3,10 +3,10 @@ import { connectionPage } from '@slipway/contracts';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
-import { recipientsOf } from '../budgets/budget-mails.queries.js';
 import type { Config } from '../config.js';
-import { Mails } from '../mail/mails.js';
+import { Mails } from '../organizations/mail/mails.js';
 import { CLOCK, CONFIG, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { recipientsOf } from '../spending/budgets/budget-mails.queries.js';
 import { type ConnectionNews, orgsWithNews, takeNews } from './connection-mails.queries.js';
 
 /** Poll interval. Milliseconds. */

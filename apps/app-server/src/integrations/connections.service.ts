@@ -24,7 +24,7 @@ import { revokeTokens } from '@slipway/integrations/credentials';
 import { repairHooks } from '@slipway/integrations/hooks';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
-import { Jobs } from '../jobs/jobs.js';
+import { Jobs } from '../platform/jobs.js';
 import { CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 import { missingOf, neededScopes, oauthOf } from './authorization/oauth-of.js';
 import { assertCodeHost, invalid } from './code-host-address.js';

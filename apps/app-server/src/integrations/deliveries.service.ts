@@ -26,8 +26,8 @@ import {
   unpackDelivery,
 } from '@slipway/integrations/deliveries';
 import { auditOf } from '../audit/audit-statement.js';
-import { Jobs } from '../jobs/jobs.js';
-import { wantJobAs } from '../jobs/outbox.queries.js';
+import { Jobs } from '../platform/jobs.js';
+import { wantJobAs } from '../platform/outbox.queries.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { findConnection } from './connections.queries.js';
 import { type DeliveryRow, findDeliveryRow, listDeliveries, reopenDelivery } from './deliveries.queries.js';

@@ -11,7 +11,7 @@ import { WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
-import { Jobs } from '../jobs/jobs.js';
+import { Jobs } from '../platform/jobs.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
 import { AppComeBack } from './apps/app-come-back.js';
 import { AppInstallationService } from './apps/app-installation.service.js';

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysModule } from '../api-keys/api-keys.module.js';
-import { InvitationsModule } from '../invitations/invitations.module.js';
-import { MembersModule } from '../members/members.module.js';
-import { OrgsModule } from '../orgs/orgs.module.js';
+import { ApiKeysModule } from '../identity/api-keys/api-keys.module.js';
+import { InvitationsModule } from '../organizations/invitations/invitations.module.js';
+import { MembersModule } from '../organizations/members/members.module.js';
+import { OrgsModule } from '../organizations/orgs/orgs.module.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { ProgramKeysController } from './program-keys.controller.js';
 

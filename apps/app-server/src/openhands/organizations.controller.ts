@@ -23,14 +23,14 @@ import {
   type UpdateOrganizationMember,
 } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
-import { conversationId as uuidOf } from '../events/conversation-id.js';
 import { Body, Caller, Credential, Person, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
-import { InvitationsService } from '../invitations/invitations.service.js';
-import { orgOfKey } from '../me/me.controller.js';
-import { userId } from '../members/members.controller.js';
-import { MembersService } from '../members/members.service.js';
-import { OrgsService } from '../orgs/orgs.service.js';
+import { orgOfKey } from '../identity/me/me.controller.js';
+import { conversationId as uuidOf } from '../log/events/conversation-id.js';
+import { InvitationsService } from '../organizations/invitations/invitations.service.js';
+import { userId } from '../organizations/members/members.controller.js';
+import { MembersService } from '../organizations/members/members.service.js';
+import { OrgsService } from '../organizations/orgs/orgs.service.js';
 import { organizationInvitationOf, organizationMemberOf, organizationOf } from './openhands-names.js';
 
 const NOT_INVITED = {

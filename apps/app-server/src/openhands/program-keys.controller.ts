@@ -9,9 +9,9 @@ import {
   type ProgramKeyList,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { Body, Caller } from '../http/params.js';
 import { Serves } from '../http/serves.js';
+import { ApiKeysService } from '../identity/api-keys/api-keys.service.js';
 import { programKeyOf } from './openhands-names.js';
 
 /** OpenHands' `/api/keys`. Its keys have no scopes: one that is made here may all that its maker may at that moment, and never more than its owner may when it is used. */

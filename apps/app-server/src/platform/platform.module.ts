@@ -7,7 +7,7 @@ import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
-import { CALLBACK_PATH } from '../sign-in/paths.js';
+import { CALLBACK_PATH } from '../identity/sign-in/paths.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
 
 /** Connections of one process, for SQL and for Prisma alike. */

@@ -21,7 +21,7 @@ import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
-import { RealtimeModule } from '../realtime/realtime.module.js';
+import { RealtimeModule } from '../log/realtime/realtime.module.js';
 import { startTestApp, type TestApp, testConfig } from './test-app.js';
 
 export interface Person {

@@ -1,4 +1,4 @@
-import type { Usage } from '../completions/usage.js';
+import type { Usage } from '../calls/usage.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 
 /** What a call can come to at most, before it is sent; `CallBound` (call-bound.ts) makes it. */

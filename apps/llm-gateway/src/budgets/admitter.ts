@@ -1,4 +1,4 @@
-import type { Usage } from '../completions/usage.js';
+import type { Usage } from '../calls/usage.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 import { type RateLimits, type RateTaken } from '../limits/rate-limits.js';
 import type { Admission, Admitter, Claim, Draw } from './admission.js';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BilledTurn } from '@slipway/testing';
 import { expect } from 'expect';
-import { Call } from '../completions/call.js';
-import { NO_USAGE } from '../completions/usage.js';
+import { Call } from '../calls/call.js';
+import { NO_USAGE } from '../calls/usage.js';
 import { CallBound } from './call-bound.js';
 import { type BilledCallPlan, type BilledGateways, SEARCHED_CONTEXT, startBilledGateways, type TrialResult } from './testing/billed-gateways.js';
 

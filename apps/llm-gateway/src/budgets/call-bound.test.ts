@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import { costUsd, MODEL_LISTS, type ModelPrice } from '@slipway/llm';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { NO_USAGE } from '../completions/usage.js';
+import { NO_USAGE } from '../calls/usage.js';
 import { purposeOf } from '../keys/purpose.js';
 import { atTier, type BoundedCall, CallBound, DEFAULT_ANSWER } from './call-bound.js';
 

@@ -1,6 +1,6 @@
 import { costUsd, type ModelPrice, pricesFor, type TokenPrices } from '@slipway/llm';
-import type { Usage } from '../completions/usage.js';
-import { NO_USAGE } from '../completions/usage.js';
+import type { Usage } from '../calls/usage.js';
+import { NO_USAGE } from '../calls/usage.js';
 import type { Claim } from './admission.js';
 
 /** Tokens that no byte of the body stands for: what providers add for tools and roles. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Admission } from '../budgets/admission.js';
-import type { Call } from '../completions/call.js';
-import { NO_USAGE } from '../completions/usage.js';
+import type { Call } from '../calls/call.js';
+import { NO_USAGE } from '../calls/usage.js';
 
 /** What costs nothing is not held back by any budget. */
 export const FREE: Admission = { ceilingUsd: null, draw: { holder: null, accounts: [] }, headers: () => ({}), settle: () => {}, another: () => FREE };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../wire/dialect.js';
 
 export interface CachedAnswer {
   /** As the caller got it. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { DEMO_MODEL } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import type { Call } from '../completions/call.js';
-import type { CallerAnswer } from '../completions/caller-answer.js';
-import { estimateTokens } from '../completions/usage.js';
-import type { Answer, Asked, Target } from '../dialects/exchange.js';
-import { openExchange } from '../dialects/open-exchange.js';
+import type { Call } from '../calls/call.js';
+import type { CallerAnswer } from '../calls/caller-answer.js';
+import { estimateTokens } from '../calls/usage.js';
+import type { Answer, Asked, Target } from '../wire/exchange.js';
+import { openExchange } from '../wire/open-exchange.js';
 import { DemoAnswer } from './demo-wire.js';
 import { demoTurn } from './script.js';
 import { readTranscript } from './transcript.js';

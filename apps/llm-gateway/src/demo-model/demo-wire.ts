@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DEMO_MODEL } from '@slipway/contracts';
-import { estimateTokens, type Usage } from '../completions/usage.js';
+import { estimateTokens, type Usage } from '../calls/usage.js';
 import type { DemoTurn } from './script.js';
 
 /** `created` of every answer: the script has no clock. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SlipwayError } from '@slipway/errors';
-import type { Dialect } from '../dialects/dialect.js';
-import { errorOf } from '../dialects/errors.js';
+import type { Dialect } from '../wire/dialect.js';
+import { errorOf } from '../wire/errors.js';
 import { callerToken } from './master-key.js';
 import { keyIdOf } from './virtual-key-token.js';
 

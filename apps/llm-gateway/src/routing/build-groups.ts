@@ -1,10 +1,10 @@
 import type { ProviderId } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice, priceOf } from '@slipway/llm';
-import type { Allowance } from '../dialects/admitted-request.js';
-import { DIALECTS } from '../dialects/dialect.js';
-import { openAi } from '../dialects/providers/openai/provider.js';
-import { providerOf } from '../dialects/providers/providers.js';
+import { openAi } from '../providers/openai/provider.js';
+import { providerOf } from '../providers/providers.js';
+import type { Allowance } from '../wire/admitted-request.js';
+import { DIALECTS } from '../wire/dialect.js';
 import { Deployment } from './deployment.js';
 import { FALLBACK_CLASSES, type FallbackClass } from './failure-class.js';
 import type { DeploymentEntry, GroupEntry, ModelsFile } from './models-file.js';

@@ -1,6 +1,6 @@
 import type { SlipwayError } from '@slipway/errors';
 import type { ModelPrice } from '@slipway/llm';
-import type { Target } from '../dialects/exchange.js';
+import type { Target } from '../wire/exchange.js';
 import { Breaker, type BreakerState } from './breaker.js';
 import { type FallbackClass, failureClassOf } from './failure-class.js';
 import { RateAllowance } from './rate-allowance.js';

@@ -2,9 +2,9 @@ import { DEMO_MODEL, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders,
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice } from '@slipway/llm';
 import type { z } from 'zod';
-import type { Allowance } from '../dialects/admitted-request.js';
-import { providerOf } from '../dialects/providers/providers.js';
 import type { StoredKey } from '../keys/keys.queries.js';
+import { providerOf } from '../providers/providers.js';
+import type { Allowance } from '../wire/admitted-request.js';
 import { allowanceOf, baseUrlOf, type OfferedModel } from './build-groups.js';
 import { Deployment } from './deployment.js';
 import { openOwnProviders } from './own-keys.js';

@@ -1,10 +1,10 @@
 import type { GatewayDeploymentTest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';
-import { brokenOf, inStreamErrorOf, refusalOf } from '../completions/upstream-failure.js';
-import type { Asked } from '../dialects/exchange.js';
-import { openExchange } from '../dialects/open-exchange.js';
-import { readRoutingFields } from '../dialects/routing-fields.js';
+import { brokenOf, inStreamErrorOf, refusalOf } from '../calls/upstream-failure.js';
+import type { Asked } from '../wire/exchange.js';
+import { openExchange } from '../wire/open-exchange.js';
+import { readRoutingFields } from '../wire/routing-fields.js';
 import type { Deployment } from './deployment.js';
 import type { Dispatchers } from './dispatchers.js';
 import { RateAllowance } from './rate-allowance.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, UseGuards } from '@nestjs/common';
 import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
-import { ApiKeyGuard, OrgId } from '../runtimes/api-key.guard.js';
+import { ApiKeyGuard, OrgId } from '../sessions/api-key.guard.js';
 import { FleetService } from './fleet.service.js';
 
 /** Not OpenHands': what app-server shows the admins of one organization. */

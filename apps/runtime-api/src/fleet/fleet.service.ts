@@ -1,8 +1,8 @@
 import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
 import { estimateSeconds, positionOf } from '@slipway/domain';
+import { quotaReached } from '../claims/queue-place.js';
+import { type QueueSnapshot, readQueue } from '../claims/waiting.queries.js';
 import type { PoolContext } from '../pool/pool-context.js';
-import { quotaReached } from '../stock/queue-place.js';
-import { type QueueSnapshot, readQueue } from '../stock/waiting.queries.js';
 import { readFleet, readWaiting } from './fleet.queries.js';
 
 const MAX_LISTED = 1_000;

@@ -1,5 +1,5 @@
-import { countWaiting } from '../stock/waiting.queries.js';
-import { countStocks, doomSurplus, poolProblems } from './pool.queries.js';
+import { countWaiting } from '../claims/waiting.queries.js';
+import { countPools, doomSurplus, poolProblems } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 
 /** Blank sandboxes given up in one pass. The cluster has until the next one to use the room. */
@@ -28,9 +28,9 @@ export class BlankYield {
   /** @returns how many blank sandboxes it gave up. */
   async pass(): Promise<number> {
     const { db, logger } = this.context;
-    const stocks = await countStocks(db);
+    const byPool = await countPools(db);
     const waiting = new Map<string, number>();
-    for (const poolId of stocks.keys()) waiting.set(poolId, await countWaiting(db, poolId));
+    for (const poolId of byPool.keys()) waiting.set(poolId, await countWaiting(db, poolId));
     const starved = (await poolProblems(db)).filter(({ code, poolId }) => code === 'sandbox.unschedulable' && (waiting.get(poolId) ?? 0) > 0);
     let missing = Math.min(
       AT_ONCE,
@@ -38,7 +38,7 @@ export class BlankYield {
     );
     if (missing === 0) return 0;
     this.shortAt = performance.now();
-    const givers = [...stocks].filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0).sort(([, one], [, other]) => other.ready - one.ready);
+    const givers = [...byPool].filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0).sort(([, one], [, other]) => other.ready - one.ready);
     let given = 0;
     for (const [poolId, { ready }] of givers) {
       const doomed = ready === 0 || missing === 0 ? 0 : await doomSurplus(db, poolId, Math.min(ready, missing));

@@ -2,7 +2,7 @@ import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc, { type RunDetails } from 'fast-check';
 import { STEPS } from '../failpoints.js';
-import { activateClaim } from '../runtimes/runtimes.queries.js';
+import { activateClaim } from '../sessions/sessions.queries.js';
 import { InvariantWatch, Violation } from '../testing/pool-invariants.js';
 import { type Operation, PoolWorld, REPLICAS } from '../testing/pool-world.js';
 

@@ -5,7 +5,7 @@ import { Duties, type Duty } from './duties.js';
 import { KeepWarm } from './keep-warm.js';
 import { LeadRun } from './lead-run.js';
 import { leadWhile } from './leadership.js';
-import { countStocks, retirePools, type Stock, upsertPool } from './pool.queries.js';
+import { countPools, type PoolCounts, retirePools, upsertPool } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 import { PoolKeeper } from './pool-keeper.js';
 import { renewPool } from './pool-renewal.js';
@@ -169,14 +169,14 @@ export class PoolController {
   }
 
   private async fillAll(signal: AbortSignal): Promise<void> {
-    const stocks: ReadonlyMap<string, Stock> = await countStocks(this.context.db);
+    const byPool: ReadonlyMap<string, PoolCounts> = await countPools(this.context.db);
     this.turn += 1;
     // Each is the first in its turn: a pool short of thousands must not take every seat from one short of two.
     const first = this.turn % this.keepers.size;
     const keepers = [...this.keepers];
     for (const [poolId, keeper] of [...keepers.slice(first), ...keepers.slice(0, first)]) {
-      const stock = stocks.get(poolId);
-      if (stock !== undefined) await keeper.fill(stock, signal).catch((error: unknown) => this.duties.report(`filling ${poolId}`, error));
+      const counts = byPool.get(poolId);
+      if (counts !== undefined) await keeper.fill(counts, signal).catch((error: unknown) => this.duties.report(`filling ${poolId}`, error));
     }
   }
 

@@ -1,6 +1,6 @@
 import { creationBackoffMs, mayRefill } from '@slipway/domain';
 import type { SandboxProblem } from '@slipway/sandbox';
-import { type Slot, type Stock, savePoolProblem, slotsIn } from './pool.queries.js';
+import { type PoolCounts, type Slot, savePoolProblem, slotsIn } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 import type { Seats } from './seats.js';
 import { beginCreation, planPool, provisionSlot } from './slot-provisioning.js';
@@ -91,19 +91,19 @@ export class PoolKeeper {
   }
 
   /** Plans what is missing and works on every idle slot. Does not wait for the work. */
-  async fill(stock: Stock, signal: AbortSignal): Promise<void> {
+  async fill(counts: PoolCounts, signal: AbortSignal): Promise<void> {
     const { pace } = this.context;
-    this.ready = stock.ready;
-    this.target = stock.target;
-    const refill = pace.refillsBesideClaims || mayRefill(stock.target, this.ready, performance.now() - this.takenAt);
-    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, stock, this.room()) : 0;
+    this.ready = counts.ready;
+    this.target = counts.target;
+    const refill = pace.refillsBesideClaims || mayRefill(counts.target, this.ready, performance.now() - this.takenAt);
+    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, counts, this.room()) : 0;
     // Nothing is made that could come up and say so; the alert would stand until the next claim.
-    if (stock.beginning + planned === 0 && stock.ready >= stock.target) this.lastFailure = null;
+    if (counts.beginning + planned === 0 && counts.ready >= counts.target) this.lastFailure = null;
     await this.noteProblem();
-    if (stock.doomed > 0) await this.removeSome('doomed', signal);
-    if (stock.releasing > 0) await this.removeSome('releasing', signal);
-    if (stock.beginning + planned > 0 && refill) await this.startSome(stock.beginning + planned, signal);
-    else if (stock.beginning + planned === 0) this.held.clear();
+    if (counts.doomed > 0) await this.removeSome('doomed', signal);
+    if (counts.releasing > 0) await this.removeSome('releasing', signal);
+    if (counts.beginning + planned > 0 && refill) await this.startSome(counts.beginning + planned, signal);
+    else if (counts.beginning + planned === 0) this.held.clear();
   }
 
   /** How many more may be begun: with some of them held, only as many as may be held in all. */

@@ -1,6 +1,6 @@
 import { type ForecastState, forecast, NO_FORECAST } from '@slipway/domain';
-import { countWaiting } from '../stock/waiting.queries.js';
-import { countStocks, databaseTime, doomSurplus, measureLead, type Stock, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
+import { countWaiting } from '../claims/waiting.queries.js';
+import { countPools, databaseTime, doomSurplus, measureLead, type PoolCounts, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 
 /** Replicas write their arrivals once a second: an older second is complete. Seconds. */
@@ -47,24 +47,24 @@ export class PoolTargets {
     if (until <= from) return;
     const arrivals = await takeArrivals(db, from, until);
     this.countedUntil = until;
-    const stocks = await countStocks(db);
+    const byPool = await countPools(db);
     for (const pool of pools) {
-      const stock = stocks.get(pool.poolId);
-      if (stock !== undefined) await this.setTarget(pool, stock, { at: until, seconds: until - from, arrivals: arrivals.get(pool.poolId) ?? 0 });
+      const counts = byPool.get(pool.poolId);
+      if (counts !== undefined) await this.setTarget(pool, counts, { at: until, seconds: until - from, arrivals: arrivals.get(pool.poolId) ?? 0 });
     }
   }
 
-  private async setTarget(pool: PoolSpec, stock: Stock, count: Parameters<typeof forecast>[1]): Promise<void> {
+  private async setTarget(pool: PoolSpec, counts: PoolCounts, count: Parameters<typeof forecast>[1]): Promise<void> {
     const { db, pace } = this.context;
     const { poolId, bounds } = pool;
     const memory = await this.remembered(poolId);
     const burstReserve = bounds.max > bounds.min && memory.forecast.recent > 0 ? (bounds.max * BURST_PERCENT) / 100 : 0;
     const next = forecast(memory.forecast, count, memory.leadSeconds, { ...bounds, max: Math.max(bounds.min, bounds.max), burstReserve });
     memory.forecast = next.state;
-    const living = stock.blank - stock.doomed;
+    const living = counts.blank - counts.doomed;
     const ahead = this.holds() ? Math.min(next.target, living) : next.target;
     const target = ahead + Math.min(WAITING_AT_ONCE, await countWaiting(db, poolId));
-    if (target !== stock.target) await saveTarget(db, poolId, target);
+    if (target !== counts.target) await saveTarget(db, poolId, target);
     const now = performance.now();
     memory.peaks = [...memory.peaks.filter((peak) => peak.at > now - pace.surplusAfterMs && peak.target > target), { at: now, target }];
     const kept = memory.peaks[0]?.target ?? target;

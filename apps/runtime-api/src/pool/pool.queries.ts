@@ -42,7 +42,7 @@ export async function retirePools(db: SqlPool, configured: readonly string[]): P
   return rows;
 }
 
-export interface Stock {
+export interface PoolCounts {
   /** What `plan_slots` counts against. */
   readonly target: number;
   /** What claims can take now. */
@@ -54,11 +54,11 @@ export interface Stock {
   readonly releasing: number;
 }
 
-const EMPTY: Stock = { target: 0, ready: 0, blank: 0, beginning: 0, doomed: 0, releasing: 0 };
+const EMPTY: PoolCounts = { target: 0, ready: 0, blank: 0, beginning: 0, doomed: 0, releasing: 0 };
 
 /** Slot counts of every pool, in one query. */
-export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stock>> {
-  const { rows } = await db.query<Stock & { poolId: string }>({
+export async function countPools(db: SqlPool): Promise<ReadonlyMap<string, PoolCounts>> {
+  const { rows } = await db.query<PoolCounts & { poolId: string }>({
     name: 'count_stocks',
     text: `SELECT p.pool_id AS "poolId", p.target,
              count(s.slot_id) FILTER (WHERE s.state = 'ready')::integer AS ready,
@@ -70,7 +70,7 @@ export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stoc
              ON s.pool_id = p.pool_id AND s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'doomed', 'releasing')
            GROUP BY p.pool_id`,
   });
-  return new Map(rows.map(({ poolId, ...stock }) => [poolId, stock]));
+  return new Map(rows.map(({ poolId, ...counts }) => [poolId, counts]));
 }
 
 /** Slots that there are, by pool and state; 0 for each state of a pool that no slot is in. */
@@ -85,8 +85,8 @@ export async function countSlots(db: SqlPool): Promise<Array<{ poolId: string; s
   return rows;
 }
 
-export async function countStock(db: SqlPool, poolId: string): Promise<Stock> {
-  return (await countStocks(db)).get(poolId) ?? EMPTY;
+export async function countStock(db: SqlPool, poolId: string): Promise<PoolCounts> {
+  return (await countPools(db)).get(poolId) ?? EMPTY;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ListedSandbox, readActivation } from '@slipway/sandbox';
-import { activateClaim, releaseClaim } from '../runtimes/runtimes.queries.js';
+import { activateClaim, releaseClaim } from '../sessions/sessions.queries.js';
 import { inParallel } from './in-parallel.js';
 import { doomSlot } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';

@@ -1,6 +1,6 @@
 import { BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS } from '@slipway/contracts';
 import { sandboxRequest } from '@slipway/sandbox';
-import { releaseClaim } from '../runtimes/runtimes.queries.js';
+import { releaseClaim } from '../sessions/sessions.queries.js';
 import { inParallel } from './in-parallel.js';
 import type { PoolContext } from './pool-context.js';
 import { type ActiveClaim, briefClaims, claimsOlderThan } from './reaper.queries.js';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { slotsToCreate } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { readActivation, type SandboxProblem } from '@slipway/sandbox';
-import { beginSlots, doomSlot, markReady, planSlots, type Slot, type Stock } from './pool.queries.js';
+import { beginSlots, doomSlot, markReady, type PoolCounts, planSlots, type Slot } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 import { within } from './time-limit.js';
 
@@ -40,12 +40,12 @@ export type Provisioned =
   | { readonly result: 'failed'; readonly problem: SandboxProblem };
 
 /**
- * Writes the missing intents of the pool, at most `room`, before anything is made. `stock` is counted again under the
+ * Writes the missing intents of the pool, at most `room`, before anything is made. `counts` is counted again under the
  * pool's lock. @returns how many.
  */
-export async function planPool(context: PoolContext, pool: PoolSpec, stock: Stock, room = PLAN_AT_ONCE): Promise<number> {
+export async function planPool(context: PoolContext, pool: PoolSpec, counts: PoolCounts, room = PLAN_AT_ONCE): Promise<number> {
   const { db, ids } = context;
-  const missing = Math.min(slotsToCreate(stock.target, stock.blank), room, PLAN_AT_ONCE);
+  const missing = Math.min(slotsToCreate(counts.target, counts.blank), room, PLAN_AT_ONCE);
   if (missing <= 0) return 0;
   // Base32 in lower case without the prefix: it becomes part of host names and of folders.
   const fresh = Array.from({ length: missing }, () => ids.prefixed('sbx').slice('sbx_'.length));

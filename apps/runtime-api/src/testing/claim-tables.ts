@@ -1,7 +1,7 @@
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { type BindOutcome, type BindRequest, bindBatch } from '../stock/bind.queries.js';
-import type { LeasedSlot } from '../stock/lease.queries.js';
+import { type BindOutcome, type BindRequest, bindBatch } from '../claims/bind.queries.js';
+import type { LeasedSlot } from '../claims/lease.queries.js';
 
 /** The tables of claims on a real Postgres, with slots that are rows only: for what the SQL promises by itself. */
 export class ClaimTables {

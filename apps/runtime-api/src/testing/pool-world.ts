@@ -5,6 +5,7 @@ import { createIds, systemClock } from '@slipway/domain';
 import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import { serveWaiting } from '../claims/waiting.queries.js';
 import type { Step } from '../failpoints.js';
 import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolSpec } from '../pool/pool-context.js';
@@ -12,7 +13,6 @@ import { renewPool } from '../pool/pool-renewal.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
 import { removeSlot } from '../pool/slot-removal.js';
 import { UNKEPT_BOUNDS } from '../pool/unkept.queries.js';
-import { serveWaiting } from '../stock/waiting.queries.js';
 import { type Result, WorldReplica } from './world-replica.js';
 
 export const TARGET = 3;

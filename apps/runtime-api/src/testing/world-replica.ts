@@ -4,15 +4,15 @@ import type { SecretBox } from '@slipway/auth/secret-box';
 import { systemClock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
+import { Activator } from '../claims/activator.js';
+import { Claims } from '../claims/claims.js';
+import { WarmSlots } from '../claims/warm-slots.js';
 import type { Step } from '../failpoints.js';
 import { NoteOutbox } from '../pool/note-outbox.js';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Reaper } from '../pool/reaper.js';
-import { Activator } from '../runtimes/activator.js';
-import { Claims } from '../runtimes/claims.js';
-import { KeptLimit } from '../runtimes/kept-limit.js';
-import { RuntimesService } from '../runtimes/runtimes.service.js';
-import { WarmSlots } from '../stock/warm-slots.js';
+import { KeptLimit } from '../sessions/kept-limit.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 
 export type Result =
   | { readonly result: 'crashed' }
@@ -33,7 +33,7 @@ export class WorldReplica {
   readonly warmSlots: WarmSlots;
   readonly reaper: Reaper;
   readonly notes: NoteOutbox;
-  readonly service: RuntimesService;
+  readonly service: SessionsService;
   readonly context: PoolContext;
   private readonly traces = new AsyncLocalStorage<Trace>();
   private readonly death = Promise.withResolvers<Result>();
@@ -57,7 +57,7 @@ export class WorldReplica {
       claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
       durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
     };
-    this.service = new RuntimesService(
+    this.service = new SessionsService(
       this.context,
       new Claims(this.context, this.warmSlots, supply, activator, keys.box, metrics),
       supply,

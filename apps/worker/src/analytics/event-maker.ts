@@ -3,10 +3,10 @@ import { modelName } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { system } from '../conversations/conversation.queries.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import { Lead } from '../leads/lead.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { Lead } from '../sweeps/leads/lead.js';
 import {
   activation,
   auditLines,

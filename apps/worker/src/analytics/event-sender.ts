@@ -4,7 +4,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { system } from '../conversations/conversation.queries.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import { Lead } from '../leads/lead.js';
+import { Lead } from '../sweeps/leads/lead.js';
 import type { AnalyticsMetrics } from './analytics-metrics.js';
 
 /** Between two rounds. Milliseconds. */

@@ -3,7 +3,7 @@ import { type DefinitionsSource, fetchDefinitions } from '@slipway/analytics/pos
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import { Lead } from '../leads/lead.js';
+import { Lead } from '../sweeps/leads/lead.js';
 
 /** Between two rounds. Milliseconds. */
 const ROUND_MS = 5_000;

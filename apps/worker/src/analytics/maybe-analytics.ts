@@ -1,8 +1,8 @@
 import { allowsAnalytics } from '@slipway/analytics';
 import type { Clock } from '@slipway/domain';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import type { Config } from '../config.js';
 import { system } from '../conversations/conversation.queries.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import type { EventSenderOptions } from './event-sender.js';
 
 type Parts = Pick<EventSenderOptions, 'pool' | 'locks' | 'logger' | 'metrics'> & { readonly clock: Clock; readonly gateway: Pick<LlmGatewayClient, 'calls'> };

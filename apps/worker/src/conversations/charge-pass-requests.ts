@@ -1,7 +1,7 @@
 import type { ChargePass } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { system } from './conversation.queries.js';
 
 const BATCH = 50;

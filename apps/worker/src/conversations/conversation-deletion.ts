@@ -1,9 +1,9 @@
 import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
+import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { deleteSome, type TenantTable, tenantTables } from '../orgs/orgs.queries.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { deleteSecretsOf, deleteSomePayloads, finishDeletion, isGone } from './conversation-deletion.queries.js';
 import type { ConversationLocks } from './conversation-locks.js';
 

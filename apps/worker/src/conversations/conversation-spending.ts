@@ -1,6 +1,6 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 
 export interface Author {
   readonly id: string;

@@ -4,7 +4,7 @@ import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { ChargePassRequests } from './charge-pass-requests.js';
 import { ConversationLocks } from './conversation-locks.js';

@@ -1,7 +1,7 @@
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
-import { Lead } from '../leads/lead.js';
-import { SweepRuns } from '../leads/sweep-runs.js';
+import { Lead } from '../sweeps/leads/lead.js';
+import { SweepRuns } from '../sweeps/leads/sweep-runs.js';
 import type { ChargePassRequests } from './charge-pass-requests.js';
 import { system } from './conversation.queries.js';
 import type { ConversationLocks } from './conversation-locks.js';

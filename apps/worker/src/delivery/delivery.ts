@@ -1,9 +1,9 @@
 import type { SqlPool } from '@slipway/db/sql';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { claimInbox } from '../conversations/conversation.queries.js';
 import type { ConversationLog } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
 
 /** Hands the inbox to the agent: in order, each message under its own id, so that handing it over twice is handing it over once. */
 export class Delivery {

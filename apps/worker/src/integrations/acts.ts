@@ -16,7 +16,7 @@ import { baseUrlOf, type Intent } from '@slipway/integrations';
 import type { DecidedDelivery, Decision, StoredDelivery } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import { currentTraceparent } from '@slipway/telemetry';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
 import { wantSeenAtOnce } from './answers/answers.queries.js';
 import { type ReviewComment, wantReplies } from './answers/replies.queries.js';

@@ -16,7 +16,7 @@ import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import pg from 'pg';
-import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../testing/harness.js';
 import { Acts } from './acts.js';
 import { RepositoryChoices } from './choice/repository-choices.js';

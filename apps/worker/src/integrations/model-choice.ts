@@ -1,7 +1,7 @@
 import { PROFILE_PREFIX } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 
 /**
  * The model of a conversation for which none is named, as app-server chooses it: what the organization's settings say,

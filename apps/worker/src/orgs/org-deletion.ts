@@ -1,9 +1,9 @@
 import type { QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
+import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { deleteConversation, deleteOrgRow, deleteSome, deletionOf, letRunningRest, someConversations, type TenantTable, tenantTables } from './orgs.queries.js';
 
 /** Conversations of one round, and how many of them are deleted at a time. */

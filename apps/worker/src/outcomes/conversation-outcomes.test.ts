@@ -4,8 +4,8 @@ import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { expect } from 'expect';
 import pg from 'pg';
+import { foldLedger } from '../sweeps/usage/usage.queries.js';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
-import { foldLedger } from '../usage/usage.queries.js';
 import { ConversationOutcomes } from './conversation-outcomes.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');

@@ -3,9 +3,9 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { startWait, turnSums } from '@slipway/domain/outcomes';
 import type { Logger } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import { Lead } from '../leads/lead.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { Lead } from '../sweeps/leads/lead.js';
 import { MAX_TURN_SPANS, readEndedTurns } from '../trace/ended-turns.js';
 import { addTurns, type UncountedConversation, uncountedConversations } from './conversation-outcomes.queries.js';
 

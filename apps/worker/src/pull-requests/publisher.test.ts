@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { Publisher, type PublishPlace } from './publisher.js';
 
 describe('publishing', () => {

@@ -2,9 +2,9 @@ import type { ApplySettings } from '@slipway/contracts';
 import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
 import type { ConversationModels } from '../start/conversation-models.js';
 
 type Model = ApplySettings['settings']['model'];

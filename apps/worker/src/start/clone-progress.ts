@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { StartAttempt } from './start-attempt.js';
 import { progressOf, progressScript, type WorkspacePlan } from './workspace-script.js';
 

@@ -2,9 +2,9 @@ import { type Envelope, llmKeyContext } from '@slipway/auth/envelope';
 import { gatewayModelOf, type LlmSettings, type OwnProviders, profileNameOf } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { noteProfileUse, profileNamed, type SealedProfile } from './llm-profile.queries.js';
 
 /** Placeholder key for a server that needs none. */

@@ -2,8 +2,8 @@ import { Envelope, secretContext } from '@slipway/auth/envelope';
 import { repositoryKey, type SandboxSecrets, type SecretScope } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
 import type { GitRelays } from './git-relays.js';
 import { noteUse, type SealedSecret, secretsFor } from './granted-secrets.queries.js';
 

@@ -2,7 +2,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { sandboxIdleTimes } from '../peers/agent-server.client.js';
+import { sandboxIdleTimes } from '../clients/agent-server.client.js';
 import { type IdleSandbox, idleSandboxes, lockAndCountMissing, restIfIdleIn } from './idle-conversations.queries.js';
 
 /** A conversation that has just finished is left alone for so long: its user reads the answer and may write the next message. Seconds. */

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LEASE_MS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
+import type { AgentServerClient } from '../clients/agent-server.client.js';
+import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { renewLease } from '../conversations/conversation.queries.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
-import type { AgentServerClient } from '../peers/agent-server.client.js';
-import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 
 /** Probes before a sandbox is given up. One refused connection may be a restart of its process. */
 const PROBES = 3;

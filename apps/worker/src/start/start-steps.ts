@@ -6,13 +6,13 @@ import { readAgentSettings, type StoredSettings } from '@slipway/db/conversation
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import { inSpan } from '@slipway/telemetry';
+import { AgentServerClient } from '../clients/agent-server.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
+import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
-import { AgentServerClient } from '../peers/agent-server.client.js';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { progressNow, withProgress } from './clone-progress.js';
 import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';

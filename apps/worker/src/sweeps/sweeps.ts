@@ -3,14 +3,14 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
+import { type SandboxIdleTimes, sandboxIdleTimes } from '../clients/agent-server.client.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { hooksToCheck, selectionsToList } from '../integrations/hooks/hooks.queries.js';
 import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
-import { Lead } from '../leads/lead.js';
-import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
 import { wantDueOutcomes } from '../outcomes/pull-request-outcomes.queries.js';
-import { type SandboxIdleTimes, sandboxIdleTimes } from '../peers/agent-server.client.js';
+import { Lead } from './leads/lead.js';
+import { type SweepName, SweepRuns } from './leads/sweep-runs.js';
 import {
   type Found,
   failedWithSandbox,

@@ -3,7 +3,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import { type CollectedTrace, collectTrace } from '@slipway/db/trace';
 import type { Clock } from '@slipway/domain';
 import { type Trace, traceOf } from '@slipway/domain/trace';
-import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 
 /** Of one turn; about 60 MB while it is sent. A longer one is not exported. */
 export const MAX_TURN_SPANS = 100_000;

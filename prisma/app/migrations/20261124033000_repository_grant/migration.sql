@@ -1,6 +1,6 @@
 -- slipway: expand-only
 -- Which repository a conversation may read through a connection of its organization: written when the provider confirmed that who asked may, and by nobody else.
--- The sandbox is given no credential of the connection; app-server adds it outside (apps/app-server/src/git-relay).
+-- The sandbox is given no credential of the connection; app-server adds it outside (apps/app-server/src/sandboxes/git-relay).
 CREATE TABLE app.repository_grant (
   org_id text NOT NULL,
   conversation_id uuid NOT NULL REFERENCES app.conversation (id) ON DELETE CASCADE,

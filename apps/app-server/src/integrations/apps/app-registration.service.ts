@@ -18,7 +18,7 @@ import { type AppAccess, baseUrlOf, isAtHost, type NewApp, type Provider } from 
 import { APP_SECRET } from '@slipway/integrations/apps';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { assertOutside } from '../../org-settings/outside-address.js';
+import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { invalid } from '../code-host-address.js';
 import { countConnections, insertConnection, insertSecret } from '../connections.queries.js';

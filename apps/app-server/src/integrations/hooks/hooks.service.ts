@@ -16,7 +16,7 @@ import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { repairHooks, settleSignature } from '@slipway/integrations/hooks';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { Jobs } from '../../jobs/jobs.js';
+import { Jobs } from '../../platform/jobs.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { type ConnectionRow, findConnection, findSecret, type StoredSecret } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';

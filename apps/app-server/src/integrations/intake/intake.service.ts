@@ -14,7 +14,7 @@ import {
 } from '@slipway/integrations';
 import { packDelivery, readBody, withoutSecrets } from '@slipway/integrations/deliveries';
 import type { WindowCounter } from '@slipway/queue';
-import type { Jobs } from '../../jobs/jobs.js';
+import type { Jobs } from '../../platform/jobs.js';
 import type { DeliveryTarget, DeliveryTargets } from './delivery-target.js';
 import { noteVerified, takeDelivery } from './intake.queries.js';
 import type { RepositorySuggestions } from './repository-suggestions.js';

@@ -8,7 +8,7 @@ import { type AccountLinking, baseUrlOf, type OAuthApp, type Provider } from '@s
 import { openOAuthApp } from '@slipway/integrations/credentials';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { assertOutside } from '../../org-settings/outside-address.js';
+import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { oauthOf } from '../authorization/oauth-of.js';
 import { type ConnectionRow, deleteSecrets, findConnection, findSecret, insertSecret, lockConnection, type StoredSecret } from '../connections.queries.js';

@@ -1,8 +1,8 @@
 import { Inject, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Queue } from '@slipway/queue';
-import { ConfirmationModule } from '../../confirmation/confirmation.module.js';
+import { ConfirmationModule } from '../../conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from '../../conversations/conversations.module.js';
-import { QUEUE } from '../../jobs/jobs.module.js';
+import { QUEUE } from '../../platform/jobs.module.js';
 import { PressesService } from './presses.service.js';
 
 /** Presses at a time in one process. They wait for sandboxes nearly all the time. */

@@ -20,12 +20,12 @@ import {
   writeDecision,
 } from '@slipway/integrations/deliveries';
 import { currentContext, type Logger, runInContext } from '@slipway/telemetry';
-import { modeOf } from '../../confirmation/confirmation.queries.js';
-import { ConfirmationService } from '../../confirmation/confirmation.service.js';
+import { modeOf } from '../../conversations/confirmation/confirmation.queries.js';
+import { ConfirmationService } from '../../conversations/confirmation/confirmation.service.js';
 import { RunControlService } from '../../conversations/run-control.service.js';
-import { Jobs } from '../../jobs/jobs.js';
+import { readSecurityRules } from '../../organizations/security/security-rules.queries.js';
+import { Jobs } from '../../platform/jobs.js';
 import { CLOCK, LOGGER, SQL_POOL } from '../../platform/tokens.js';
-import { readSecurityRules } from '../../security/security-rules.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
 import { dropQueuedPress, findQueuedPress, wantShown } from './presses.queries.js';
 

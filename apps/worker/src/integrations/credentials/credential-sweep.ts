@@ -4,8 +4,8 @@ import { type AppHookState, type Provider, ProviderRefusal } from '@slipway/inte
 import type { ConnectionCredentials } from '@slipway/integrations/credentials';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../../conversations/conversation-locks.js';
-import { Lead } from '../../leads/lead.js';
-import { SweepRuns } from '../../leads/sweep-runs.js';
+import { Lead } from '../../sweeps/leads/lead.js';
+import { SweepRuns } from '../../sweeps/leads/sweep-runs.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { BAD_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';

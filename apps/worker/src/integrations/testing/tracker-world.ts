@@ -15,8 +15,8 @@ import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/q
 import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
+import { LlmGatewayClient } from '../../clients/llm-gateway.client.js';
 import { ConversationLog } from '../../conversations/conversation-log.js';
-import { LlmGatewayClient } from '../../peers/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { Acts } from '../acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answer.js';

@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
+import { type ModelServer, startModelServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { TestSandbox } from '../testing/sandbox.js';
+
+describe('changes since the last message', () => {
+  let sandbox: TestSandbox;
+  let model: ModelServer;
+  let id: string;
+  let directory: string;
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const get = async <T>(route: string): Promise<T> => (await sandbox.call<T>('GET', route)).body;
+  const since = async (): Promise<string[]> =>
+    (await get<GitChange[]>(`/api/git/changes?path=${encodeURIComponent(directory)}&turn=${id}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+  const say = async (command: string): Promise<void> => {
+    const before = model.requests.length;
+    model.use([{ toolCalls: [{ name: 'terminal', arguments: { command } }] }, { text: 'Done.' }]);
+    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+    await until(
+      'the end of the run',
+      async () => model.requests.length >= before + 2 && (await get<{ execution_status: string }>(`/api/conversations/${id}`)).execution_status === 'finished',
+      60_000,
+    );
+  };
+  before(async () => {
+    [sandbox, model] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] })]);
+    directory = path.join(sandbox.workspace, 'project');
+    mkdirSync(directory);
+    git('init', '-q', '-b', 'main');
+    writeFileSync(path.join(directory, 'a.txt'), 'a\n');
+    git('add', '-A');
+    git('commit', '-qm', 'base');
+    id = randomUUID();
+    await sandbox.call('POST', '/api/conversations', {
+      conversation_id: id,
+      agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-of-the-model' } },
+      workspace: { working_dir: directory, kind: 'LocalWorkspace' },
+    });
+  });
+  after(async () => {
+    await sandbox?.close();
+    await model?.close();
+  });
+
+  it('are those that the agent made for it, not those of before, committed or not', async () => {
+    writeFileSync(path.join(directory, 'mine.txt'), 'a person’s own\n');
+    await say('echo first > first.txt');
+    expect(await since()).toEqual(['ADDED first.txt']);
+    await say('git add -A && git -c user.name=x -c user.email=x@y commit -qm second && echo more >> a.txt');
+    expect(await since()).toEqual(['UPDATED a.txt']);
+    const all = await get<GitChange[]>(`/api/git/changes?path=${encodeURIComponent(directory)}&ref=HEAD~1`);
+    expect(all.map(({ path: name }) => name).sort()).toEqual(['a.txt', 'first.txt', 'mine.txt']);
+  });
+
+  it('stand beside commits and repositories, by OpenHands’ names', async () => {
+    const where = `path=${encodeURIComponent(directory)}`;
+    const { commits, has_more } = await get<GitCommitsPage>(`/api/conversations/${id}/git/commits?${where}&limit=1`);
+    expect([commits.map(({ subject }) => subject), has_more]).toEqual([['second'], true]);
+    const changed = await get<GitChange[]>(`/api/git/commits/${commits[0]?.short_sha}/changes?${where}`);
+    expect(changed.map(({ path: name }) => name).sort()).toEqual(['first.txt', 'mine.txt']);
+    const { repositories } = await get<GitRepositories>('/api/git/repositories?path=.');
+    expect(repositories).toMatchObject([{ path: 'project', kind: 'repository', branch: 'main', upstream: null, problem: null }]);
+    expect(git('for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
+  });
+
+  it('are not known when the tool process was away as the message came; the message is answered all the same', async () => {
+    await sandbox.kill('actionServer');
+    model.use([{ text: 'Nothing to do.' }]);
+    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+    await until(
+      'the end of the run',
+      async () => (await get<{ execution_status: string }>(`/api/conversations/${id}`)).execution_status === 'finished',
+      60_000,
+    );
+    await sandbox.startActionServer();
+    const { body } = await until('the tool process is back', async () => {
+      const looked = await sandbox.call('GET', `/api/git/changes?path=${encodeURIComponent(directory)}&turn=${id}`);
+      return looked.status === 503 ? null : looked;
+    });
+    expect(body).toMatchObject({ code: 'changes.turn-unknown' });
+    await say('true');
+    expect(await since()).toEqual([]);
+  });
+});

@@ -1,0 +1,20 @@
+import { Controller, Param } from '@nestjs/common';
+import { type ModelDeploymentList, type ModelDeploymentTest, operations, type Principal } from '@slipway/contracts';
+import { Caller } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { ModelHealthService } from './model-health.service.js';
+
+@Controller()
+export class ModelHealthController {
+  constructor(private readonly health: ModelHealthService) {}
+
+  @Serves(operations.listModelDeployments)
+  list(): Promise<ModelDeploymentList> {
+    return this.health.list();
+  }
+
+  @Serves(operations.testModelDeployment)
+  test(@Caller() caller: Principal, @Param('deployment') id: string): Promise<ModelDeploymentTest> {
+    return this.health.test(caller, id);
+  }
+}

@@ -1,0 +1,54 @@
+import { Controller, Headers, Res } from '@nestjs/common';
+import type { SignedIn } from '@slipway/auth';
+import { type AcceptTerms, type Me, type MySettings, operations, type UpdateMySettings, type VerifyEmail } from '@slipway/contracts';
+import type { FastifyReply } from 'fastify';
+import { Body, Person } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { MeService } from '../me/me.service.js';
+import { AccountService } from './account.service.js';
+
+/** Operations of a user on their own account: gates and settings. */
+@Controller()
+export class AccountController {
+  constructor(
+    private readonly account: AccountService,
+    private readonly me: MeService,
+  ) {}
+
+  @Serves(operations.acceptTerms)
+  async acceptTerms(@Person() person: SignedIn, @Body() body: AcceptTerms): Promise<Me> {
+    return this.me.of(await this.account.acceptTerms(person, body.version));
+  }
+
+  /** OpenHands' name for it, and its answer. */
+  @Serves(operations.acceptTerms, { path: '/api/accept_tos' })
+  async acceptTos(@Person() person: SignedIn, @Body() body: AcceptTerms): Promise<{ redirect_url: string }> {
+    await this.account.acceptTerms(person, body.version);
+    return { redirect_url: '/' };
+  }
+
+  @Serves(operations.verifyEmail)
+  verifyEmail(@Person() person: SignedIn): VerifyEmail {
+    return { url: `/oauth/login?${new URLSearchParams({ verify: '1', ...(person.email === null ? {} : { login_hint: person.email }) })}` };
+  }
+
+  @Serves(operations.getMySettings)
+  async settings(@Person() person: SignedIn, @Res({ passthrough: true }) reply: FastifyReply): Promise<MySettings> {
+    return versioned(await this.account.settings(person.userId), reply);
+  }
+
+  @Serves(operations.updateMySettings)
+  async updateSettings(
+    @Person() person: SignedIn,
+    @Body() change: UpdateMySettings,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<MySettings> {
+    return versioned(await this.account.changeSettings(person.userId, change, ifMatch), reply);
+  }
+}
+
+function versioned(settings: MySettings, reply: FastifyReply): MySettings {
+  void reply.header('etag', `"${settings.version}"`);
+  return settings;
+}

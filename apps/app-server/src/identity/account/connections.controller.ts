@@ -1,0 +1,36 @@
+import { Controller, Inject, Param } from '@nestjs/common';
+import { ProviderTokens, type SignedIn } from '@slipway/auth';
+import { type ConnectionList, operations } from '@slipway/contracts';
+import { notFound } from '@slipway/errors';
+import { Person } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { AccountService } from './account.service.js';
+
+/** Accounts of other providers by which the user has signed in. */
+@Controller()
+export class ConnectionsController {
+  constructor(
+    @Inject(ProviderTokens) private readonly providers: ProviderTokens,
+    private readonly account: AccountService,
+  ) {}
+
+  @Serves(operations.listMyConnections)
+  async list(@Person() person: SignedIn): Promise<ConnectionList> {
+    const connected = await this.providers.list(person.userId);
+    return {
+      data: connected.map(({ provider, scopes, connectedAt, refreshedAt, expiresAt }) => ({
+        provider,
+        scopes,
+        connectedAt: connectedAt.toISOString(),
+        refreshedAt: refreshedAt.toISOString(),
+        expiresAt: expiresAt?.toISOString() ?? null,
+      })),
+    };
+  }
+
+  /** The next sign-in by that provider brings it again; who does not want that unlinks it with the sign-in service. */
+  @Serves(operations.deleteMyConnection)
+  async forget(@Person() person: SignedIn, @Param('provider') provider: string): Promise<void> {
+    if (!(await this.account.forgetProvider(person, provider))) throw notFound();
+  }
+}

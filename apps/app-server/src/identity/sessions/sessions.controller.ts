@@ -1,0 +1,46 @@
+import { Controller, Param, Res } from '@nestjs/common';
+import { SessionCookie, Sessions, type SignedIn } from '@slipway/auth';
+import { type EndedSessions, type EndSessions, MAX_LISTED_SESSIONS, type MySessionList, operations } from '@slipway/contracts';
+import { notFound } from '@slipway/errors';
+import type { FastifyReply } from 'fastify';
+import { Body, Person } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { deviceOf } from './device.js';
+
+/** Browsers that are signed in as the user who asks. */
+@Controller()
+export class SessionsController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly cookie: SessionCookie,
+  ) {}
+
+  @Serves(operations.listMySessions)
+  async list(@Person() person: SignedIn): Promise<MySessionList> {
+    const sessions = await this.sessions.list(person.userId, MAX_LISTED_SESSIONS);
+    return {
+      data: sessions.map(({ id, userAgent, address, createdAt, lastSeenAt, expiresAt }) => ({
+        id,
+        current: id === person.sessionId,
+        device: deviceOf(userAgent),
+        address,
+        createdAt: createdAt.toISOString(),
+        lastSeenAt: lastSeenAt.toISOString(),
+        expiresAt: expiresAt.toISOString(),
+      })),
+    };
+  }
+
+  @Serves(operations.endMySession)
+  async end(@Person() person: SignedIn, @Param('session') session: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    if (!(await this.sessions.endOf(person.userId, session))) throw notFound();
+    if (session === person.sessionId) void reply.header('set-cookie', this.cookie.clear());
+  }
+
+  @Serves(operations.endMySessions)
+  async endAll(@Person() person: SignedIn, @Body() { which }: EndSessions, @Res({ passthrough: true }) reply: FastifyReply): Promise<EndedSessions> {
+    const ended = await this.sessions.endAll(person.userId, which === 'others' ? person.sessionId : null);
+    if (which === 'all') void reply.header('set-cookie', this.cookie.clear());
+    return { ended };
+  }
+}

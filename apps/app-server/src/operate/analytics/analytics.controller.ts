@@ -1,0 +1,21 @@
+import { Controller } from '@nestjs/common';
+import type { SignedIn } from '@slipway/auth';
+import { operations, type Principal, type RecordPageEvent, type WaitingEvents } from '@slipway/contracts';
+import { Body, Caller, Person } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { AnalyticsService } from './analytics.service.js';
+
+@Controller()
+export class AnalyticsController {
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  @Serves(operations.recordPageEvent)
+  record(@Person() person: SignedIn, @Body() body: RecordPageEvent): Promise<void> {
+    return this.analytics.record(person, body);
+  }
+
+  @Serves(operations.listWaitingEvents)
+  waiting(@Caller() caller: Principal): Promise<WaitingEvents> {
+    return this.analytics.waiting(caller);
+  }
+}

@@ -1,32 +1,30 @@
-// `npm test [-- NAME…] [--no-build] [--list]`: builds, starts one Postgres for all, runs the suites whose name holds
-// one of the given ones, runs few failed files once more, and ends with the counts.
+// `npm test [-- NAME…] [--no-build] [--list] [--install]`: builds, starts one Postgres for all, has Jest run the suites whose name holds one of the given
+// ones, looks once more at few failures, and ends with the counts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { buildAll } from './test/build-once.ts';
 import { Descendants } from './test/descendants.ts';
-import { missingNeeds } from './test/needs.ts';
-import { report, suiteLine } from './test/report.ts';
-import { countsOf, runSuite, type SuiteResult } from './test/run-suite.ts';
-import { type Race, secondLook } from './test/second-look.ts';
-import { findSuites, longestFirst, type Suite } from './test/suites.ts';
-
-/** Suites that run beside each other: each starts processes of its own, and this is written for two cores. */
-const AT_ONCE = 2;
-
-/** What takes minutes to build once, and the suites that want it. */
-const CLUSTER_SUITES = ['tests/cluster', 'tests/install'];
-const HELM_SUITES = ['tests/helm', 'tests/install'];
-const GITEA_SUITES = ['tests/gitea', 'tests/integrations', 'tests/publish'];
+import { jest } from './test/jest.ts';
+import { installMissing, missingNeeds } from './test/needs.ts';
+import { prepare } from './test/prepare.ts';
+import { report } from './test/report.ts';
+import { countsOf, type FileResult } from './test/results.ts';
+import { run } from './test/run.ts';
+import { secondLook } from './test/second-look.ts';
+import { expectedMinutes, keepSeconds } from './test/seconds.ts';
+import { findSuites } from './test/suites.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
+const config = path.join(root, 'jest.config.mjs');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+const { signal } = run.stop;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => run.stop.abort(new Error(`stopped by ${name}`)));
 process.setMaxListeners(50);
 
 const suites = findSuites(root).filter((suite) => wanted.length === 0 || wanted.some((name) => suite.name.includes(name)));
+if (options.includes('--install')) installMissing(console.log);
 if (options.includes('--list')) {
   for (const suite of suites) console.log(`${suite.name} (${suite.files.length} files)`);
   process.exit(0);
@@ -39,39 +37,19 @@ if (suites.length === 0) {
 const needs = missingNeeds(root);
 for (const { sentence } of needs) console.log(sentence);
 if (needs.some(({ required }) => required)) finish([], [], 1);
+console.log(`${suites.length} suites; about ${expectedMinutes(root, suites)} after the build.`);
 
 if (!options.includes('--no-build')) {
   const started = performance.now();
-  const failed = await buildAll(root, stop.signal).catch((error: unknown) => String(error));
+  const failed = await buildAll(root, signal).catch((error: unknown) => String(error));
   if (failed !== null) {
     console.log(`${failed}\nThe build failed; its message is above.`);
     finish([], [], 1);
   }
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
-
-if (suites.some(({ name }) => CLUSTER_SUITES.includes(name))) {
-  const { prepareTestCluster } = await import('@slipway/testing/cluster');
-  // Minutes on a machine that has never built one: not within a test's own time. What could be built and is not makes the suite fail.
-  const missing = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
-  if (missing !== null) console.log(`${missing} What needs a cluster is not run.`);
-}
-
-if (suites.some(({ name }) => HELM_SUITES.includes(name))) {
-  const { missingForHelm, openHelm } = await import('@slipway/testing/helm');
-  // Minutes too. What could be built and is not makes the suite fail.
-  const missing = missingForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
-  if (missing !== null) console.log(`${missing} The chart is not tested.`);
-}
-
-if (suites.some(({ name }) => GITEA_SUITES.includes(name))) {
-  const { missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
-  // As for the chart.
-  const missing = (await missingForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
-  if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
-  const plain = missing ?? (await prepareGiteaPages(console.log, stop.signal).catch(String));
-  if (plain !== null && plain !== missing) console.log(plain);
-}
+run.built = true;
+await prepare(suites, console.log, signal);
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));
 const { startPostgresServer } = await import('@slipway/db/embedded');
@@ -79,37 +57,26 @@ const { startPostgresServer } = await import('@slipway/db/embedded');
 const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, ['-c', 'fsync=off', '-c', 'full_page_writes=off']);
 process.env['TEST_POSTGRES_URL'] = postgres.url;
 const descendants = new Descendants();
-let results: readonly SuiteResult[] = [];
-let races: readonly Race[] = [];
+let results: readonly FileResult[] = [];
+let races: readonly FileResult[] = [];
 try {
-  const done: SuiteResult[] = [];
-  const take = async (queue: Suite[]): Promise<void> => {
-    for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndReport(suite));
-  };
-  const of = (beside: Suite['beside']): Suite[] => suites.filter((suite) => suite.beside === beside);
-  const any = of('any').sort(longestFirst);
-  await Promise.all(Array.from({ length: AT_ONCE }, () => take(any)));
-  await Promise.all([take(of('waiting')), take(of('light'))]);
-  await take(of('alone'));
-  ({ results, races } = await secondLook(done, stop.signal, console.log));
+  const names = wanted.length === 0 ? {} : { selectProjects: suites.map(({ name }) => name) };
+  results = await jest(root, config, { ...names, reporters: [path.join(root, 'tools/test/progress-reporter.ts')] });
+  keepSeconds(root, Object.fromEntries(results.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10])));
+  const again = async ({ file }: FileResult): Promise<FileResult | undefined> =>
+    (await jest(root, config, { _: [path.join(root, file)], runTestsByPath: true }))[0];
+  ({ results, races } = await secondLook(results, again, signal, console.log));
 } finally {
   await postgres.stop();
   const left = descendants.end();
-  if (left > 0 && !stop.signal.aborted) console.log(`The suites left ${left} processes running; they were ended.`);
+  if (left > 0 && !signal.aborted) console.log(`The suites left ${left} processes running; they were ended.`);
   await rm(folder, { recursive: true, force: true });
 }
-finish(results, races, stop.signal.aborted ? 130 : 0);
+finish(results, races, signal.aborted ? 130 : 0);
 
-async function runAndReport(suite: Suite): Promise<SuiteResult> {
-  const result = await runSuite(suite, stop.signal);
-  console.log(suiteLine(result));
-  return result;
-}
-
-/** Without a suite that ran, a code of 1 is one failure. */
-function finish(done: readonly SuiteResult[], known: readonly Race[], code: number): never {
+/** Without a file that ran, a code of 1 is one failure. */
+function finish(done: readonly FileResult[], known: readonly FileResult[], code: number): never {
   const extra = done.length === 0 && code === 1 ? 1 : 0;
   console.log(report(done, known, { failed: extra, stopped: code === 130 }));
-  const failed = done.some(({ files }) => countsOf(files).failed > 0) || extra > 0;
-  process.exit(code === 130 ? 130 : failed ? 1 : code);
+  process.exit(code === 130 ? 130 : countsOf(done).failed + extra > 0 ? 1 : code);
 }

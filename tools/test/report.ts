@@ -1,35 +1,38 @@
-import { countsOf, type FileResult, type SuiteResult } from './run-suite.ts';
-import type { Race } from './second-look.ts';
+import { countsOf, type FileResult } from './results.ts';
 
-/** One line: what a suite came to. */
-export function suiteLine({ suite, files, seconds }: SuiteResult): string {
+/** How many of the slowest files are listed. */
+const SLOWEST = 10;
+
+/** One line: what a suite came to. Its seconds are those of its files together, some of which ran at the same time. */
+export function suiteLine(name: string, files: readonly FileResult[]): string {
   const { passed, failed, skipped } = countsOf(files);
   const counts = [`${passed} passed`, ...(failed > 0 ? [`${failed} FAILED`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
-  return `${failed === 0 ? '✔' : '✖'} ${suite.name.padEnd(24)} ${counts.join(', ').padEnd(32)} ${seconds.toFixed(1)} s`;
+  const seconds = files.reduce((sum, file) => sum + file.seconds, 0);
+  return `${failed === 0 ? '✔' : '✖'} ${name.padEnd(24)} ${counts.join(', ').padEnd(32)} ${seconds.toFixed(1)} s`;
 }
 
-/**
- * Failures whole, skips with their reasons, what passed only in the second run with its first failure, and as the last
- * line the counts.
- */
-export function report(done: readonly SuiteResult[], races: readonly Race[], extra: { readonly failed: number; readonly stopped: boolean }): string {
+/** The slowest files, failures whole, skips with their reasons, what passed only at the second look with its first failure, and as the last line the counts. */
+export function report(results: readonly FileResult[], races: readonly FileResult[], extra: { readonly failed: number; readonly stopped: boolean }): string {
   const lines: string[] = [];
-  for (const { suite, files } of done) for (const file of files) lines.push(...failuresOf(suite.name, file));
+  const slowest = [...results].sort((one, other) => other.seconds - one.seconds).slice(0, SLOWEST);
+  if (slowest.length > 0) lines.push('\nThe slowest files:', ...slowest.map(({ file, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s ${file}`));
+  lines.push(...results.flatMap(failuresOf));
 
-  const skips = done.flatMap(({ suite, files }) => files.flatMap(({ skips }) => skips.map((skip) => ({ ...skip, suite: suite.name }))));
+  const skips = results.flatMap(({ suite, skips }) => skips.map((skip) => ({ ...skip, suite })));
   if (skips.length > 0) lines.push('\nSkipped:');
   for (const { suite, name, reason } of skips) lines.push(`  ${suite}: ${name}: ${reason}`);
 
   if (races.length > 0) lines.push('\nFailed once and passed alone (races; each is a defect to mend):');
-  for (const { suite, first } of races) lines.push(...failuresOf(suite, first));
+  lines.push(...races.flatMap(failuresOf));
 
-  const counts = countsOf(done.flatMap(({ files }) => files));
+  const counts = countsOf(results);
   if (extra.stopped) lines.push('\nStopped before the end.');
   lines.push(`\n${counts.passed} passed, ${counts.failed + extra.failed} failed, ${counts.skipped} skipped`);
   return lines.join('\n');
 }
 
-function failuresOf(suite: string, { file, failures, output }: FileResult): string[] {
+/** Whole, with what the file printed last. */
+function failuresOf({ suite, file, failures, output }: FileResult): string[] {
   if (failures.length === 0) return [];
   return [
     `\n──── ${suite}: ${file} ────`,

@@ -1,4 +1,4 @@
-import { countsOf, type FileResult, runSuite, type SuiteResult } from './run-suite.ts';
+import { countsOf, type FileResult } from './results.ts';
 
 /** Failures in more files than this are not races: two in a hundred of the files that there are. */
 const MOST_FILES = 8;
@@ -6,40 +6,36 @@ const MOST_FILES = 8;
 /** No file is begun once more after this, since the run has an end of its own. Milliseconds. */
 const LONGEST_MS = 15 * 60_000;
 
-/** A file that failed beside others and passed alone. */
-export interface Race {
-  readonly suite: string;
-  readonly first: FileResult;
-}
-
 /**
  * Runs each file that failed once more, alone, when they are few, and puts what that gives in the place of the first result (docs/decisions/0013).
  *
  * What fails again stays failed, with its second failure. So does a file whose second run had fewer tests than its first, and everything when `signal`
  * stops it: then the first results stand.
+ *
+ * @param again runs one file alone; nothing when that gave no result.
+ * @returns `races` are the first results of the files that failed beside others and passed alone.
  */
 export async function secondLook(
-  results: readonly SuiteResult[],
+  results: readonly FileResult[],
+  again: (file: FileResult) => Promise<FileResult | undefined>,
   signal: AbortSignal,
   say: (line: string) => void,
-): Promise<{ readonly results: readonly SuiteResult[]; readonly races: readonly Race[] }> {
-  const failed = results.flatMap(({ suite, files }) => files.filter(({ failures }) => failures.length > 0).map((first) => ({ suite, first })));
+): Promise<{ readonly results: readonly FileResult[]; readonly races: readonly FileResult[] }> {
+  const failed = results.filter(({ failures }) => failures.length > 0);
   if (failed.length === 0 || failed.length > MOST_FILES || signal.aborted) return { results, races: [] };
 
   const seconds = new Map<FileResult, FileResult>();
   const began = performance.now();
-  for (const { suite, first } of failed) {
+  for (const first of failed) {
     if (performance.now() - began > LONGEST_MS) break;
-    // Printed first: a run that is ended from outside during the second run has then reported its failures.
-    for (const { name, message } of first.failures) say(`✖ ${suite.name}: ${name}: ${message.split('\n', 1)[0]}`);
-    say(`  ${first.file} of ${suite.name} is run once more, alone.`);
-    const [second] = (await runSuite({ ...suite, files: [first.file] }, signal)).files;
+    say(`  ${first.file} is run once more, alone.`);
+    const second = await again(first);
     if (signal.aborted) return { results, races: [] };
     if (second !== undefined && (second.failures.length > 0 || ranAsMuch(first, second))) seconds.set(first, second);
   }
   return {
-    results: results.map((result) => ({ ...result, files: result.files.map((file) => seconds.get(file) ?? file) })),
-    races: failed.filter(({ first }) => seconds.get(first)?.failures.length === 0).map(({ suite, first }) => ({ suite: suite.name, first })),
+    results: results.map((result) => seconds.get(result) ?? result),
+    races: failed.filter((first) => seconds.get(first)?.failures.length === 0),
   };
 }
 

@@ -4,12 +4,18 @@ import path from 'node:path';
 export interface Suite {
   readonly name: string;
   readonly cwd: string;
+  /** Where the sources of its tests are, in `cwd`; `src` is compiled to `dist` where `compiled` says so, everything else runs by type stripping. */
+  readonly folder: string;
+  readonly compiled: boolean;
+  /** Sources, in `cwd`. */
   readonly files: readonly string[];
   /**
    * What may run at the same time: `any`; `waiting`, a suite that waits more than it works, beside a `light` one; nothing with `alone`, which
    * starts whole stacks or measures time.
    */
   readonly beside: 'any' | 'waiting' | 'light' | 'alone';
+  /** Whether its files share something, so that they run one after the other. */
+  readonly serial: boolean;
 }
 
 /** The cluster's own clocks are most of its time. */
@@ -31,43 +37,41 @@ const LIGHT: ReadonlySet<string> = new Set([
   'tests/publish',
 ]);
 
-/** Begun first, the longest first, so that none of them is left alone at the end: each takes over four minutes, the others together no more than the first. */
-const LONG: readonly string[] = ['apps/app-server', 'bench', 'apps/worker', 'apps/action-server', 'apps/runtime-api', 'apps/agent-server'];
-
-/** For `sort`: the long ones, then the others as they stand. */
-export function longestFirst(one: Suite, other: Suite): number {
-  const place = ({ name }: Suite): number => (LONG.includes(name) ? LONG.indexOf(name) : LONG.length);
-  return place(one) - place(other);
-}
+/** Files of these share a cluster, a built folder, or the roles of the one Postgres. */
+const SERIAL: ReadonlySet<string> = new Set(['bench', 'libs/db', 'tests/cluster']);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {
   const projects = globSync('{libs,apps}/*/package.json', { cwd: root }).map(path.dirname).sort();
+  const folders = globSync('tests/*/', { cwd: root }).map((folder) => folder.replace(/[/\\]$/, '').replaceAll(path.sep, '/'));
   return [
-    ...projects.map((project) =>
-      existsSync(path.join(root, project, 'tsconfig.json')) && project !== 'apps/web'
-        ? compiled(root, project)
-        : fromSource(root, project, 'src/**/*.test.ts', 'any'),
-    ),
-    fromSource(root, 'tools', '**/*.test.ts', 'any'),
-    fromSource(root, 'bench', '**/*.test.ts', 'any'),
-    fromSource(root, 'deploy', '**/*.test.ts', 'any'),
-    fromSource(root, 'keycloak', '**/*.test.ts', 'any'),
-    ...globSync('tests/*/', { cwd: root })
-      .sort()
-      .map((folder) => folder.replace(/[/\\]$/, '').replaceAll(path.sep, '/'))
-      .map((folder) => fromSource(root, folder, '**/*.test.ts', WAITING.has(folder) ? 'waiting' : LIGHT.has(folder) ? 'light' : 'alone')),
-  ].filter((suite) => suite.files.length > 0);
+    // Next compiles apps/web for itself.
+    ...projects.map((project) => suite(root, project, 'src', project !== 'apps/web' && existsSync(path.join(root, project, 'tsconfig.json')))),
+    ...['tools', 'bench', 'deploy', 'keycloak', ...folders.sort()].map((folder) => suite(root, folder, '.', false)),
+  ].filter(({ files }) => files.length > 0);
 }
 
-/** A test whose source is gone may still lie in `dist`. */
-function compiled(root: string, project: string): Suite {
-  const cwd = path.join(root, project);
-  const files = globSync('src/**/*.test.{ts,tsx}', { cwd }).map((file) => file.replace(/^src/, 'dist').replace(/\.tsx?$/, '.js'));
-  return { name: project, cwd, files: files.sort(), beside: 'any' };
+/** What Node runs for a source of a test. */
+export function runnableOf({ cwd, compiled }: Suite, source: string): string {
+  return compiled
+    ? path.join(
+        cwd,
+        path
+          .relative(cwd, source)
+          .replace(/^src/, 'dist')
+          .replace(/\.tsx?$/, '.js'),
+      )
+    : source;
 }
 
-function fromSource(root: string, folder: string, pattern: string, beside: Suite['beside']): Suite {
-  const cwd = path.join(root, folder);
-  return { name: folder, cwd, files: existsSync(cwd) ? globSync(pattern, { cwd, exclude: ['**/node_modules/**'] }).sort() : [], beside };
+function suite(root: string, name: string, folder: string, compiled: boolean): Suite {
+  const cwd = path.join(root, name);
+  const files = globSync(path.join(folder, '**/*.test.{ts,tsx}'), { cwd, exclude: ['**/node_modules/**', '**/dist/**'] }).sort();
+  return { name, cwd, folder, compiled, files, beside: besideOf(name), serial: SERIAL.has(name) };
+}
+
+function besideOf(name: string): Suite['beside'] {
+  if (WAITING.has(name)) return 'waiting';
+  if (LIGHT.has(name)) return 'light';
+  return name.startsWith('tests/') ? 'alone' : 'any';
 }

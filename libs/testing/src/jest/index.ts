@@ -1,0 +1,2 @@
+export { afterTest, fakeDate } from './cleanup.js';
+export { describeUnless, itUnless, SkippedTest, skipTest } from './skip.js';

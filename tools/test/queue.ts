@@ -1,0 +1,29 @@
+import type { Suite } from './suites.ts';
+
+/** What the queue needs to know of a test file. */
+export interface Queued {
+  readonly suite: Pick<Suite, 'name' | 'beside' | 'serial'>;
+}
+
+const STAGES: readonly (readonly Suite['beside'][])[] = [['any'], ['waiting', 'light'], ['alone']];
+
+/**
+ * The next file that may run beside those that run: stage by stage, in the order of `pending`.
+ *
+ * A file of a `waiting` suite runs beside one `light` file; when no `waiting` one is left, light ones run beside each other. `alone` is alone.
+ */
+export function nextOf<T extends Queued>(pending: readonly T[], running: readonly T[], workers: number): T | undefined {
+  const all = [...running, ...pending];
+  const stage = STAGES.find((kinds) => all.some(({ suite }) => kinds.includes(suite.beside)));
+  if (stage === undefined || running.length >= workers || running.some(({ suite }) => suite.beside === 'alone')) return undefined;
+  const waits = ({ suite }: Queued): boolean => suite.beside === 'waiting';
+  const fits = (file: T): boolean => {
+    if (!stage.includes(file.suite.beside)) return false;
+    if (file.suite.serial && running.some(({ suite }) => suite.name === file.suite.name)) return false;
+    if (file.suite.beside === 'alone') return running.length === 0;
+    if (running.some(waits)) return !waits(file) && running.length === 1;
+    return true;
+  };
+  const fitting = pending.filter(fits);
+  return fitting.find(waits) ?? fitting[0];
+}

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AssertionResult, Test, TestResult } from '@jest/test-result';
+import type { Config } from '@jest/types';
+import { formatExecError, formatResultsErrors } from 'jest-message-util';
+import type { TestOutcome } from './protocol.ts';
+import { nextOf, type Queued } from './queue.ts';
+import { run } from './run.ts';
+import { findSuites, runnableOf, type Suite } from './suites.ts';
+import { type FileRun, runInProcess } from './test-process.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+interface Watcher {
+  isInterrupted(): boolean;
+}
+
+interface Job extends Queued {
+  readonly suite: Suite;
+  readonly test: Test;
+}
+
+/** Jest's own, where no configuration says another. */
+const UNSET_MS = 5_000;
+
+/** What Jest's own results have no place for, or drop before the end. */
+export type Outcome = AssertionResult & { readonly skipReason?: string };
+export type Result = TestResult & { readonly output: string };
+
+/** Runs test files for Jest, each in a process of its own, in bare Node (docs/decisions/0047). */
+export default class ProcessRunner {
+  readonly isSerial = false;
+  readonly #config: Config.GlobalConfig;
+
+  constructor(config: Config.GlobalConfig) {
+    this.#config = config;
+  }
+
+  async runTests(
+    tests: readonly Test[],
+    watcher: Watcher,
+    onStart: (test: Test) => Promise<void>,
+    onResult: (test: Test, result: TestResult) => Promise<void>,
+    onFailure: (test: Test, error: { message: string; stack: string }) => Promise<void>,
+  ): Promise<void> {
+    const suites = new Map(findSuites(root).map((suite) => [suite.name, suite]));
+    const pending = tests.map((test): Job => ({ test, suite: suites.get(test.context.config.displayName?.name ?? '') ?? foreign(test) }));
+    const running = new Set<Job>();
+    await new Promise<void>((resolve) => {
+      const pump = (): void => {
+        if (watcher.isInterrupted() || run.stop.signal.aborted) pending.length = 0;
+        for (
+          let job = nextOf(pending, [...running], this.#config.maxWorkers);
+          job !== undefined;
+          job = nextOf(pending, [...running], this.#config.maxWorkers)
+        ) {
+          pending.splice(pending.indexOf(job), 1);
+          running.add(job);
+          void begin(job);
+        }
+        if (running.size === 0) resolve();
+      };
+      const begin = async (job: Job): Promise<void> => {
+        try {
+          await onStart(job.test);
+          const result = await this.#run(job);
+          if (!run.stop.signal.aborted) await onResult(job.test, result);
+        } catch (error) {
+          await onFailure(job.test, { message: String(error), stack: (error as Error).stack ?? String(error) });
+        } finally {
+          running.delete(job);
+          pump();
+        }
+      };
+      pump();
+    });
+  }
+
+  async #run({ suite, test }: Job): Promise<TestResult> {
+    const { config } = test.context;
+    const start = Date.now();
+    const ran = await runInProcess(
+      {
+        file: runnableOf(suite, test.path),
+        cache: path.join(config.cacheDirectory, 'compiled'),
+        testTimeoutMs: this.#config.testTimeout ?? UNSET_MS,
+        maxConcurrency: this.#config.maxConcurrency,
+        testNamePattern: this.#config.testNamePattern ?? null,
+        locations: config.testLocationInResults,
+        coverage: this.#config.collectCoverage,
+      },
+      suite.cwd,
+      run.stop.signal,
+    );
+    return resultOf(ran, test, this.#config, start, Date.now());
+  }
+}
+
+function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Test, globalConfig: Config.GlobalConfig, start: number, end: number): Result {
+  const testResults = ran.tests.map(assertionOf);
+  const count = (status: TestOutcome['status']): number => testResults.filter((test) => test.status === status).length;
+  const failureMessage = formatResultsErrors(testResults, config, globalConfig, testFilePath);
+  const [error] = ran.errors;
+  const execErrors = ran.errors.map((stack) => formatExecError({ message: '', stack }, config, globalConfig, testFilePath));
+  return {
+    console: ran.output === '' ? undefined : [{ message: ran.output, origin: '', type: 'print' }],
+    output: ran.output,
+    displayName: config.displayName,
+    failureMessage: [failureMessage, ...execErrors].filter(Boolean).join('\n') || null,
+    leaks: false,
+    numFailingTests: count('failed'),
+    numPassingTests: count('passed'),
+    numPendingTests: count('pending'),
+    numTodoTests: count('todo'),
+    openHandles: [],
+    perfStats: { ...NO_STAGES, start, end, runtime: end - start, slow: (end - start) / 1000 > config.slowTestThreshold },
+    skipped: false,
+    snapshot: { added: 0, fileDeleted: false, matched: 0, unchecked: 0, uncheckedKeys: [], unmatched: 0, updated: 0 },
+    ...(error !== undefined && { testExecError: { code: undefined, message: ran.errors.join('\n\n'), stack: ran.errors.join('\n\n'), type: undefined } }),
+    testFilePath,
+    testResults,
+    ...(globalConfig.collectCoverage && { v8Coverage: ran.coverage.map(withSource) }),
+  } as Result;
+}
+
+/** Of a test file that is in no suite of ours: runner.ts serves any configuration of Jest. */
+function foreign({ context: { config } }: Test): Suite {
+  return { name: config.rootDir, cwd: config.rootDir, folder: '.', compiled: false, files: [], beside: 'any', serial: false };
+}
+
+const NO_STAGES = { loadTestEnvironmentStart: 0, loadTestEnvironmentEnd: 0, setupFilesStart: 0, setupFilesEnd: 0, setupAfterEnvStart: 0, setupAfterEnvEnd: 0 };
+
+function assertionOf({ skipReason, ...test }: TestOutcome): Outcome {
+  return {
+    ...test,
+    ...(skipReason !== undefined && { skipReason }),
+    fullName: [...test.ancestorTitles, test.title].join(' '),
+    failureDetails: [],
+    failing: false,
+    invocations: 1,
+    numPassingAsserts: 0,
+    retryReasons: [],
+  };
+}
+
+/** Ranges of a compiled file are led back to its source by its map. */
+function withSource(coverage: FileRun['coverage'][number]): NonNullable<TestResult['v8Coverage']>[number] {
+  const url = fileURLToPath(coverage.url);
+  const sourceMapPath = `${url}.map`;
+  const code = readFileSync(url, 'utf8');
+  return { codeTransformResult: { code, originalCode: code, sourceMapPath }, result: { ...coverage, url } } as NonNullable<TestResult['v8Coverage']>[number];
+}

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it, jest } from '@jest/globals';
+import { skipTest } from '@slipway/testing/jest';
 
 /** Of one quick form, many times what it takes on an idle machine of two cores. Milliseconds. */
 const LONGEST_MS = 120_000;
@@ -32,13 +32,15 @@ function runQuick(name: string): Promise<Ended> {
   });
 }
 
-describe('the quick form of every bench', { timeout: NAMES.length * LONGEST_MS }, () => {
+jest.setTimeout(NAMES.length * LONGEST_MS);
+
+describe('the quick form of every bench', () => {
   for (const name of NAMES)
-    it(`${name} runs to its end`, async (test) => {
+    it(`${name} runs to its end`, async () => {
       const { code, figures, notes } = await runQuick(name);
       expect({ code, said: code === 0 ? '' : notes.slice(-3_000) }).toEqual({ code: 0, said: '' });
       const missing = /not measured: .+/.exec(notes)?.[0];
-      if (figures.length === 0 && missing !== undefined) return test.skip(missing);
+      if (figures.length === 0 && missing !== undefined) return skipTest(missing);
       expect(figures.length).toBeGreaterThan(0);
       // So that none is copied into docs/performance.md.
       expect(figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true)).toEqual([]);

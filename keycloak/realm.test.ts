@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { Broker } from './brokers.ts';
 import { realmRepresentation } from './realm.ts';
 import { realmParameters } from './settings.ts';

@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkArrows } from './arrows.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -10,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 describe('the arrows between projects', () => {
   let root: string;
   /** A copy of the manifests, with one small source in each project. */
-  before(() => {
+  beforeAll(() => {
     root = mkdtempSync(path.join(os.tmpdir(), 'slipway-arrows-'));
     for (const kind of ['libs', 'apps']) {
       for (const name of readdirSync(path.join(ROOT, kind))) {
@@ -19,7 +18,7 @@ describe('the arrows between projects', () => {
       }
     }
   });
-  after(() => rmSync(root, { recursive: true }));
+  afterAll(() => rmSync(root, { recursive: true }));
 
   const plant = (files: Record<string, string>): string[] => {
     for (const [file, source] of Object.entries(files)) {

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { platformOf, repair } from './fill-lock.ts';
 
 describe('the repair of the lockfile', () => {

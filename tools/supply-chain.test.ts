@@ -1,15 +1,14 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { fillHashes } from './lock-hashes.ts';
 import { pinned } from './pin-images.ts';
 import { installedOn, unhashedPackages } from './unhashed-packages.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-lock-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function lockWith(packages: Readonly<Record<string, unknown>>): string {
   const file = path.join(folder, 'package-lock.json');

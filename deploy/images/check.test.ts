@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { checkArchive } from './check.ts';
 import { BUNDLES, type BundleName, builtBundle, IMAGE_CONFIG } from './image-parts.ts';
 import { type LayerEntry, writeLayer } from './layer.ts';
@@ -55,10 +55,10 @@ async function check(name: string, layers: readonly (readonly LayerEntry[])[], c
 }
 
 describe('the check of a custom image', () => {
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-check-'));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('finds nothing in an image that holds what a sandbox needs', async () => {
     assert.deepEqual(await check('complete', [complete()]), { missing: [], differs: [] });

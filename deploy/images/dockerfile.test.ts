@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { parseLock } from './image-lock.ts';
 import { BUNDLES, type BundleName, builtBundle, IMAGE_CONFIG, NODE_PATH, nodeBinary, ROOT } from './image-parts.ts';
 import { LOCK_FILE } from './sandbox-image.ts';

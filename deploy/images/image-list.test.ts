@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { APP_NAMES } from './apps/app-list.ts';
 import { listed } from './image-list.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { formatLock, parseLock } from './image-lock.ts';
 import { LOCK_FILE } from './sandbox-image.ts';
 

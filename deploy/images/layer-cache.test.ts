@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { LayerCache } from './layer-cache.ts';
 
 const DAY = 86_400_000;
@@ -10,10 +10,10 @@ const layer = { digest: 'sha256:1', diffId: 'sha256:2', size: 1, unpacked: 2 };
 
 describe('the cache of layers', () => {
   let folder: string;
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-cache-'));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const make = async (file: string) => {
     writeFileSync(file, 'blob');
     return layer;

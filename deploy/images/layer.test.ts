@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { entriesOf, type LayerEntry, writeLayer } from './layer.ts';
 
 const signal = new AbortController().signal;
@@ -12,10 +12,10 @@ const EPOCH = 1_700_000_000;
 let folder: string;
 const at = (...names: string[]): string => path.join(folder, ...names);
 
-before(() => {
+beforeAll(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-layer-'));
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A small tree with one of each kind, its files written in the given order at the given time. */
 function makeTree(name: string, names: readonly string[], time: number): string {
@@ -75,13 +75,13 @@ describe('a layer', () => {
     assert.equal(readFileSync(at('unpacked/folder/second-name-of-a'), 'utf8'), 'content of a');
   });
 
-  it('fails, and does not hang, when a file is gone by the time it is written', { timeout: 120_000 }, async () => {
+  it('fails, and does not hang, when a file is gone by the time it is written', async () => {
     const entries = await tree(makeTree('gone', ['a', 'b'], EPOCH));
     rmSync(at('gone/folder/b'));
     await assert.rejects(writeLayer(entries, at('gone.blob'), signal), /ENOENT/);
-  });
+  }, 120_000);
 
-  it('stops when the build is aborted in the middle of it', { timeout: 120_000 }, async () => {
+  it('stops when the build is aborted in the middle of it', async () => {
     const stop = new AbortController();
     const from = Buffer.alloc(4 << 20, 'x');
     const entries = Array.from({ length: 50 }, (_, n): LayerEntry => {
@@ -95,5 +95,5 @@ describe('a layer', () => {
     });
     await assert.rejects(writeLayer(entries, at('aborted.blob'), stop.signal), { name: 'AbortError' });
     assert.ok(stop.signal.aborted);
-  });
+  }, 120_000);
 });

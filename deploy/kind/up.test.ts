@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { missingForHelm, openHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { parseAllDocuments } from 'yaml';
 import { APP_NAMES } from '../images/apps/app-list.ts';
 import { type ListedImage, listed } from '../images/image-list.ts';
@@ -27,7 +27,9 @@ case "$*" in *" get secret "*) name=$(echo "$*" | sed 's/.* get secret \\([a-z-]
 exit 0
 `;
 
-describe('npm run kind', { skip: missingForHelm() ?? false, timeout: 400_000 }, () => {
+jest.setTimeout(400_000);
+
+describeUnless(missingForHelm())('npm run kind', () => {
   let folder: string;
   let images: ListedImage[];
   let objects: {
@@ -41,7 +43,7 @@ describe('npm run kind', { skip: missingForHelm() ?? false, timeout: 400_000 }, 
   const run = (): Promise<void> =>
     up({ images, issuerUrl: 'https://id.example.com/realms/slipway', clientSecret: 'of the client', say: () => {}, signal: AbortSignal.timeout(60_000) });
 
-  before(async () => {
+  beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-kind-'));
     for (const program of ['kind', 'kubectl', 'helm']) {
       writeFileSync(path.join(folder, program), FAKE);
@@ -71,7 +73,7 @@ describe('npm run kind', { skip: missingForHelm() ?? false, timeout: 400_000 }, 
     const rendered = execFileSync(helm, ['template', 'slipway', 'helm/slipway', ...rest], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 });
     objects = parseAllDocuments(rendered).map((document) => document.toJS() as (typeof objects)[number]);
   });
-  after(() => {
+  afterAll(() => {
     process.env['PATH'] = PATH;
     delete process.env['FAKE_FOLDER'];
     rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { planServices } from './services.ts';
 
 const URL = 'postgresql://127.0.0.1:1/slipway';

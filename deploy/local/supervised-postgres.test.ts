@@ -1,14 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { endLeftovers } from './leftovers.ts';
 import { SupervisedPostgres } from './supervised-postgres.ts';
 
-describe('SupervisedPostgres', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('SupervisedPostgres', () => {
   let directory: string;
   let port: number;
   let postgres: SupervisedPostgres;
@@ -44,14 +46,14 @@ describe('SupervisedPostgres', { timeout: 120_000 }, () => {
     }
   };
 
-  before(async () => {
+  beforeAll(async () => {
     directory = await mkdtemp('/tmp/slipway-supervised-');
     port = await freePort();
     await start();
     pool = createPool({ url: postgres.url, max: 3, applicationName: 'test', onError: () => {} });
     await pool.query('CREATE TABLE kept (id int)');
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await postgres?.stop();
     await rm(directory, { recursive: true, force: true });
@@ -72,8 +74,8 @@ describe('SupervisedPostgres', { timeout: 120_000 }, () => {
     }
   });
 
-  it('ends a backend that outlives its killed server: until then no other server may open the data', async (test) => {
-    if (process.platform !== 'linux') return test.skip('needs /proc');
+  it('ends a backend that outlives its killed server: until then no other server may open the data', async () => {
+    if (process.platform !== 'linux') return skipTest('needs /proc');
     const orphan = await busyBackend();
     process.kill(postgres.status().pid, 'SIGKILL');
     // Backends of the killed one may answer for a moment.
@@ -82,8 +84,8 @@ describe('SupervisedPostgres', { timeout: 120_000 }, () => {
     expect(await rows()).toBe(2);
   });
 
-  it('leaves nothing that the next start cannot clear away: a killed server, its backend, and a number that another program has by now', async (test) => {
-    if (process.platform !== 'linux') return test.skip('needs /proc');
+  it('leaves nothing that the next start cannot clear away: a killed server, its backend, and a number that another program has by now', async () => {
+    if (process.platform !== 'linux') return skipTest('needs /proc');
     const orphan = await busyBackend();
     const { pid } = postgres.status();
     // As if the supervisor had been killed first: nothing restarts it.

@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type ApiServer, openApiServer } from './open-api-server.ts';
 import { openSocket, type RawAnswer, sendRaw } from './raw-request.ts';
 
@@ -13,11 +12,11 @@ const SLOW = 200;
 describe('malformed requests', () => {
   let server: ApiServer;
   let conversations: string;
-  before(async () => {
+  beforeAll(async () => {
     server = await openApiServer();
     conversations = `/api/v1/orgs/${server.owner.orgId}/conversations`;
   });
-  after(() => server?.app.close());
+  afterAll(() => server?.app.close());
 
   const head = (method: string, path: string, headers: readonly string[]): string =>
     [`${method} ${path} HTTP/1.1`, `Host: ${new URL(server.app.url).host}`, `Authorization: Bearer ${server.token}`, ...headers, '', ''].join('\r\n');

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ClaimReplicas } from './claim-replicas.ts';
 
 /** Sessions started; SLIPWAY_CLAIMS=100000 takes up to an hour. */
@@ -21,12 +20,14 @@ const ORPHAN_MS = 60_000;
 /** One in so many sessions is not stopped again. */
 const KEPT = 25;
 
-describe('claims while replicas are killed and stopped', { timeout: 300_000 + (2 * CLAIMS * 1_000) / PER_SECOND }, () => {
+jest.setTimeout(300_000 + (2 * CLAIMS * 1_000) / PER_SECOND);
+
+describe('claims while replicas are killed and stopped', () => {
   let world: ClaimReplicas;
-  before(async () => {
+  beforeAll(async () => {
     world = await ClaimReplicas.start(REPLICAS, 60, LEASE_SECONDS);
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
 
   /** Kills or stops one of them after the other; two are always there, one of them perhaps in the middle of something. @returns a function that ends it and waits until all of them run. */
   function accidents(): () => Promise<void> {

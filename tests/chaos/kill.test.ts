@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Conversation, LoggedEvent, QueuedMessage } from '@slipway/contracts';
 import {
   type BillingServer,
@@ -14,7 +14,7 @@ import {
   startRedisServer,
   until,
 } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { METRICS_OFFSET, PORT_OFFSETS } from '../../deploy/local/settings.ts';
@@ -38,7 +38,9 @@ interface Running {
   readonly sent: string[];
 }
 
-describe('kill -9 of any one process while ten conversations run', { timeout: 900_000 }, () => {
+jest.setTimeout(900_000);
+
+describe('kill -9 of any one process while ten conversations run', () => {
   let folder: string;
   let stack: Stack;
   let git: GitServer;
@@ -50,7 +52,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
   let orgId: string;
   const running: Running[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-chaos-'));
     await createSampleRepository(path.join(folder, 'repositories'), 'sample.git', { 'README.md': '# Sample\n' });
     git = await startGitServer(path.join(folder, 'repositories'));
@@ -92,7 +94,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     await reconnect();
   });
 
-  after(async () => {
+  afterAll(async () => {
     for (const { watchers } of running) for (const watcher of watchers) watcher.close();
     await database?.end();
     await stack?.stop();
@@ -225,8 +227,8 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     });
   }
 
-  it('no conversation is stuck 30 s after Redis was killed and came back', async (test) => {
-    if (redis === null) return test.skip('redis-server is not on the PATH; install it (apt-get install redis-server) to run this');
+  it('no conversation is stuck 30 s after Redis was killed and came back', async () => {
+    if (redis === null) return skipTest('redis-server is not on the PATH; install it (apt-get install redis-server) to run this');
     await redis.kill();
     await redis.restart();
     await everyoneMovesOn('Redis');

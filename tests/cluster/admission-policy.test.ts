@@ -1,7 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForTestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { CHANGES, HANDS_OFF, NOTES } from './change-cases.ts';
 import { contractPod, type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import { ALLOWED_KINDS, REFUSED_KINDS } from './kind-cases.ts';
@@ -22,18 +22,20 @@ const POD_SECURITY_ONLY = 'slipway-test-pod-security-only';
 
 const missing = await missingForTestCluster();
 
-describe('the sandbox namespace', { timeout: 180_000, skip: missing ?? false }, () => {
+jest.setTimeout(180_000);
+
+describeUnless(missing)('the sandbox namespace', () => {
   let platform: PlatformCluster;
   let api: KubeApi;
   let policies: readonly Policy[];
 
-  before(async () => {
+  beforeAll(async () => {
     platform = await openPlatformCluster({ realNode: false });
     api = platform.api;
     policies = (await api.ask<{ items: Policy[] }>(`${POLICIES}?labelSelector=app.kubernetes.io/part-of=slipway`)).body.items;
     await makeHalves();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const path of [`${BINDINGS}/${POLICY_ONLY}`, `/api/v1/namespaces/${POLICY_ONLY}`, `/api/v1/namespaces/${POD_SECURITY_ONLY}`])
       await api?.ask(path, { method: 'DELETE' });
     await platform?.close();
@@ -147,13 +149,13 @@ describe('the sandbox namespace', { timeout: 180_000, skip: missing ?? false }, 
   describe('keeps a sandbox as it was made:', () => {
     const slot = newSlot();
     const pod = `${podsOf(SANDBOXES)}/sb-${slot}`;
-    before(async () => {
+    beforeAll(async () => {
       const body = contractPod(slot);
       body.spec['nodeSelector'] = { nowhere: 'yes' };
       expect((await api.ask(podsOf(SANDBOXES), { method: 'POST', as: RUNTIME_API, body })).status).toBe(201);
       expect((await api.ask(pod, { method: 'PATCH', as: RUNTIME_API, contentType: 'application/merge-patch+json', body: NOTES })).body.message).toBeUndefined();
     });
-    after(() => api.ask(`${pod}?gracePeriodSeconds=0`, { method: 'DELETE', as: RUNTIME_API }));
+    afterAll(() => api.ask(`${pod}?gracePeriodSeconds=0`, { method: 'DELETE', as: RUNTIME_API }));
 
     for (const { name, as, part, patch, says } of CHANGES)
       it(says === null ? `${name} may be` : `${name} is refused`, async () => {

@@ -1,6 +1,7 @@
-import { describe, it } from 'node:test';
+import { describe } from '@jest/globals';
 import { describeSandboxBackend } from '@slipway/sandbox/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
+import { itUnless } from '@slipway/testing/jest';
 import { SANDBOXES } from './contract-pod.ts';
 import { openBackendCluster } from './open-backend.ts';
 
@@ -24,6 +25,6 @@ if (missing === null) {
   });
 } else {
   describe('sandbox backend: kubernetes', () => {
-    it('keeps the contract of every backend', { skip: missing }, () => {});
+    itUnless(missing)('keeps the contract of every backend', () => {});
   });
 }

@@ -1,8 +1,8 @@
-import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { failuresOf, type Outcome, timesOf } from './faults-load.ts';
 import type { Asked, Fault } from './faults-proxy.ts';
 import { FaultWorld } from './faults-world.ts';
@@ -17,13 +17,13 @@ const SILENCE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 10;
 const LIST_PACE_MS = 4_900;
 const missing = await missingForBuiltCluster();
 
-describe('what goes on when the API server does not', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('what goes on when the API server does not', () => {
   let world: FaultWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
   });
-  after(() => world?.close());
-  afterEach(async (context) => {
+  afterAll(() => world?.close());
+  afterEach(async () => {
     world.proxy.heal();
     const { apiServer, etcd, scheduler } = world.place.cluster;
     // Also after a test that failed in the middle.
@@ -34,7 +34,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     await world.load.stopAll();
     const seconds = await world.settles();
     const gap = world.proxy.shortestListGap(0);
-    context.diagnostic(`nothing left over after ${seconds.toFixed(1)} s; shortest time between two lists ${(gap / 1_000).toFixed(1)} s`);
+    console.log(`nothing left over after ${seconds.toFixed(1)} s; shortest time between two lists ${(gap / 1_000).toFixed(1)} s`);
     expect(gap).toBeGreaterThanOrEqual(LIST_PACE_MS);
   });
 
@@ -48,7 +48,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     expect(statuses.filter((status) => status !== 'running')).toEqual([]);
   };
 
-  it('gives out warm sandboxes while the API server is away, loses and dooms none, says that it is away, and refills after', async (context) => {
+  it('gives out warm sandboxes while the API server is away, loses and dooms none, says that it is away, and refills after', async () => {
     const { apiServer, scheduler } = world.place.cluster;
     const [before, lost] = [await world.load.run({ rate: 5, seconds: 1 }), (await doomed()).length];
     await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
@@ -66,7 +66,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     await scheduler.start();
     await until('the pool is full again', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, REFILLED_MS);
     const { p50, p99, n } = timesOf(during);
-    context.diagnostic(
+    console.log(
       `away for ${OUTAGE_SECONDS} s: ${n} claims, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; full again ${((performance.now() - refilled) / 1_000).toFixed(1)} s after its return`,
     );
     await allRun([...before, ...during]);
@@ -162,7 +162,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     await until('nobody waits for an event', async () => (await world.count('doomed', 'releasing', 'provisioning')) === 0, 60_000);
   });
 
-  it('claims as fast as before while etcd is slow', async (context) => {
+  it('claims as fast as before while etcd is slow', async () => {
     const { etcd } = world.place.cluster;
     const claims = { rate: 4, seconds: 5 };
     const before = await world.load.run(claims);
@@ -181,7 +181,7 @@ describe('what goes on when the API server does not', { timeout: 600_000, skip: 
     });
     expect(failuresOf([...before, ...during])).toEqual([]);
     const [fast, late] = [timesOf(before), timesOf(during)];
-    context.diagnostic(
+    console.log(
       `before: p50 ${fast.p50.toFixed(1)} ms, p99 ${fast.p99.toFixed(1)} ms; etcd stopped for 200 ms of every 300 ms: p50 ${late.p50.toFixed(1)} ms, p99 ${late.p99.toFixed(1)} ms`,
     );
     // A claim that waited for one write to etcd would take 200 ms; on a busy machine the remainder is noise.

@@ -1,7 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { SANDBOXES } from './contract-pod.ts';
 import { failuresOf } from './faults-load.ts';
 import { FaultWorld } from './faults-world.ts';
@@ -14,10 +14,10 @@ const AVOIDED_MS = 2_000;
 const REPLACED_MS = 90_000;
 const missing = await missingForBuiltCluster();
 
-describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('what goes on when nodes and pods fail', () => {
   let world: FaultWorld;
   let kubectl: (...args: string[]) => Promise<string>;
-  before(async () => {
+  beforeAll(async () => {
     world = await FaultWorld.open({
       kwokNodes: 4,
       realNode: false,
@@ -29,7 +29,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     });
     kubectl = (...args) => world.place.cluster.kubectl(args);
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
 
   const blockedPods = async (): Promise<{ uid: string; phase: string }[]> => {
     const list = JSON.parse(await kubectl('-n', SANDBOXES, 'get', 'pods', '-l', 'slipway.dev/template=blocked', '-o', 'json')) as {
@@ -38,7 +38,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     return list.items.map(({ metadata, status }) => ({ uid: metadata.uid, phase: status.phase }));
   };
 
-  it('answers all claims although pods never say a word or die when they are activated', async (context) => {
+  it('answers all claims although pods never say a word or die when they are activated', async () => {
     await world.place.setFaults({ silentEvery: 20, dieEvery: 10 });
     // The pods that were there before are well; those that replace them are not all.
     const outcomes = await world.load.run({ rate: 8, seconds: 15, holdMs: 300 });
@@ -46,7 +46,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     const receipts = await world.place.receipts();
     const died = receipts.filter(({ fault, gone }) => fault === 'dies' && gone).length;
     const silent = receipts.filter(({ fault }) => fault === 'silent').length;
-    context.diagnostic(`${outcomes.length} claims; ${died} pods died of their activation, ${silent} never answered`);
+    console.log(`${outcomes.length} claims; ${died} pods died of their activation, ${silent} never answered`);
     expect(Math.min(died, silent)).toBeGreaterThan(0);
     await world.place.setFaults({ silentEvery: 0, dieEvery: 0 });
     await world.ledger.holds();
@@ -86,7 +86,7 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
     await world.load.stopAll();
   });
 
-  it('claims no sandbox of a node that is cordoned, drained or not ready, and serves all from others', async (context) => {
+  it('claims no sandbox of a node that is cordoned, drained or not ready, and serves all from others', async () => {
     const since = new Map<string, number>();
     const from = async (node: string, act: () => Promise<unknown>): Promise<void> => {
       await act();
@@ -109,18 +109,18 @@ describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: miss
       const after = at.getTime() - (since.get(nodeOf.get(pod_uid) ?? '') ?? Number.POSITIVE_INFINITY);
       return after > 0 ? [after] : [];
     });
-    context.diagnostic(`the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`);
+    console.log(`the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`);
     expect(late.filter((ms) => ms > AVOIDED_MS)).toEqual([]);
     await Promise.all([kubectl('uncordon', 'kwok-0', 'kwok-1'), kubectl('annotate', 'node', 'kwok-2', 'kwok.x-k8s.io/node=fake')]);
     await world.settles();
     await world.load.stopAll();
   });
 
-  it('has replaced every pod that was never heard of, a minute later', async (context) => {
+  it('has replaced every pod that was never heard of, a minute later', async () => {
     const silent = async () => (await world.place.receipts()).filter(({ fault, gone }) => fault === 'silent' && !gone);
     await until('none of them is left', async () => (await silent()).length === 0, REPLACED_MS);
     const seconds = await world.settles();
-    context.diagnostic(`nothing left over after ${seconds.toFixed(1)} s`);
+    console.log(`nothing left over after ${seconds.toFixed(1)} s`);
   });
 
   /** The node is silent, and the API server gets its controller's later status at once. */

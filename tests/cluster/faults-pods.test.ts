@@ -1,8 +1,8 @@
-import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { failuresOf, type WantedSession } from './faults-load.ts';
 import { cutOff } from './faults-partition.ts';
 import { FaultWorld } from './faults-world.ts';
@@ -14,16 +14,16 @@ const PARTITION_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 30 : 12;
 const RECOVERY_MS = 5_000;
 const missing = await missingForBuiltCluster();
 
-describe('what goes on in real pods while others fail', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('what goes on in real pods while others fail', () => {
   let world: FaultWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await FaultWorld.open({ image: true, templates: (place) => [place.realTemplate('real', POOL_SIZE)] });
   });
-  after(() => world?.close());
-  afterEach(async (context) => {
+  afterAll(() => world?.close());
+  afterEach(async () => {
     await world.place.cluster.apiServer.start();
     await world.load.stopAll();
-    context.diagnostic(`nothing left over after ${(await world.settles()).toFixed(1)} s`);
+    console.log(`nothing left over after ${(await world.settles()).toFixed(1)} s`);
   });
 
   const taken = async (): Promise<WantedSession> => {
@@ -75,7 +75,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
     expect(await run(session, 'printf on')).toBe('on');
   });
 
-  it('says so while no sandbox can be heard, gives nothing twice, and works again 5 s after', async (context) => {
+  it('says so while no sandbox can be heard, gives nothing twice, and works again 5 s after', async () => {
     const session = await taken();
     await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
     const range = (session.answer?.url ?? '').replace(/^http:\/\/(\d+\.\d+\.\d+)\..*$/, '$1.0/24');
@@ -86,7 +86,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
       await expect(run(session, 'true', undefined, 2_000)).rejects.toThrow();
       const [outcome] = await Promise.all([world.load.start(unlucky), wait(PARTITION_SECONDS * 1_000)]);
       expect(failuresOf([outcome])).toEqual([expect.stringMatching(/50[23] sandbox\.(start-failed|no-capacity): /)]);
-      context.diagnostic(
+      console.log(
         `a caller was answered after ${(outcome.ms / 1_000).toFixed(1)} s: ${outcome.problem}; cut off for ${((performance.now() - began) / 1_000).toFixed(1)} s`,
       );
       await world.ledger.holds();
@@ -99,7 +99,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
     const outcome = await world.load.start(unlucky, performance.now(), true);
     expect(failuresOf([outcome])).toEqual([]);
     expect(await run(unlucky, 'printf %s "$SLIPWAY_OWNER"')).toBe(unlucky.mark);
-    context.diagnostic(`the session works ${Math.round(known)} ms after, the one that was refused has its sandbox ${Math.round(passed())} ms after`);
+    console.log(`the session works ${Math.round(known)} ms after, the one that was refused has its sandbox ${Math.round(passed())} ms after`);
     expect(passed()).toBeLessThan(RECOVERY_MS);
   });
 

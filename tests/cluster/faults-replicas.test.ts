@@ -1,8 +1,8 @@
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { stopwatch } from '@slipway/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { failuresOf, Load } from './faults-load.ts';
 import type { Replica } from './faults-replica.ts';
 import { FaultWorld } from './faults-world.ts';
@@ -14,12 +14,12 @@ const STOPPED_SECONDS = 20;
 const GRACE_MS = 12_000;
 const missing = await missingForBuiltCluster();
 
-describe('what goes on when replicas of runtime-api do not', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('what goes on when replicas of runtime-api do not', () => {
   let world: FaultWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await FaultWorld.open({ kwokNodes: 2, realNode: false, replicas: 3, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
 
   const others = (but: Replica): Load => {
     const living = world.replicas.filter((replica) => replica !== but);
@@ -36,7 +36,7 @@ describe('what goes on when replicas of runtime-api do not', { timeout: 600_000,
     );
   };
 
-  it('answers all claims while replicas are killed one after another, and gives nothing twice', async (context) => {
+  it('answers all claims while replicas are killed one after another, and gives nothing twice', async () => {
     let over = false;
     let kills = 0;
     const killing = (async () => {
@@ -54,12 +54,12 @@ describe('what goes on when replicas of runtime-api do not', { timeout: 600_000,
     });
     await killing;
     const seconds = await world.settles();
-    context.diagnostic(`${outcomes.length} claims, ${kills} kills; nothing left over after ${seconds.toFixed(1)} s`);
+    console.log(`${outcomes.length} claims, ${kills} kills; nothing left over after ${seconds.toFixed(1)} s`);
     expect(failuresOf(outcomes)).toEqual([]);
     expect(kills).toBeGreaterThan(1);
   });
 
-  it('goes on beside a leader that is stopped for 20 s, which does no harm when it continues', async (context) => {
+  it('goes on beside a leader that is stopped for 20 s, which does no harm when it continues', async () => {
     const leader = await world.leader();
     const own = world.adopt(new Load(() => leader.url, world.place.apiKey, 'of-the-stopped'));
     // These are on their way when it stops, and answered late or never.
@@ -76,7 +76,7 @@ describe('what goes on when replicas of runtime-api do not', { timeout: 600_000,
     await world.ledger.holds();
     await Promise.all([own.stopAll(), beside.stopAll()]);
     const seconds = await world.settles();
-    context.diagnostic(`${again.length} of ${own.sessions.length} callers of the stopped one asked again; nothing left over after ${seconds.toFixed(1)} s`);
+    console.log(`${again.length} of ${own.sessions.length} callers of the stopped one asked again; nothing left over after ${seconds.toFixed(1)} s`);
   });
 
   it('gives one sandbox to fifty requests for the same session over three replicas, of which one is killed', async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
 import { missingForTestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
 import { describeReach } from './network-reach.ts';
@@ -45,14 +45,14 @@ const POD_MS = 60_000;
 const EVICTION_MS = 150_000;
 const missing = await missingForTestCluster();
 
-describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('in a sandbox', () => {
   let opened: BackendCluster;
   let api: KubeApi;
   /** A sandbox as KubernetesBackend made it: its own programs run in it, and it is the neighbour of all that follows. */
   let neighbour: Pod;
   const pod = async (name: string): Promise<Pod> => (await api.ask<Pod>(`${podsOf(SANDBOXES)}/${name}`)).body;
 
-  before(async () => {
+  beforeAll(async () => {
     opened = await openBackendCluster();
     api = opened.platform.api;
     const backend = await opened.open();
@@ -62,7 +62,7 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
     await until('the sandbox runs', async () => (await backend.observe(`sb-${slot}`, signal)).state === 'running', POD_MS);
     neighbour = await pod(`sb-${slot}`);
   });
-  after(() => opened?.close());
+  afterAll(() => opened?.close());
 
   /** A pod like the neighbour in everything but the programs. */
   async function start(agentServer: readonly string[], actionServer: readonly string[], more: Readonly<Record<string, unknown>> = {}): Promise<string> {
@@ -104,11 +104,11 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
       let name: string;
       const found = new Map<string, Findings>();
       const both = (): readonly (readonly [string, Findings])[] => [...found];
-      before(async () => {
+      beforeAll(async () => {
         name = await start(probe('agent-server'), probe('action-server'), { hostUsers: userNamespace ? false : undefined });
         for (const container of ['agent-server', 'action-server']) found.set(container, await said<Findings>(name, container));
       });
-      after(() => end(name));
+      afterAll(() => end(name));
 
       it('has a user of its own in each container and the group of both', () => {
         expect(both().map(([container, { uid, gid, groups }]) => [container, uid, gid, groups])).toEqual([
@@ -187,7 +187,7 @@ describe('in a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
     const restartsOf = async (name: string): Promise<number> => (await pod(name)).status.initContainerStatuses?.[0]?.restartCount ?? 0;
 
     let bomber: Promise<string>;
-    before(() => {
+    beforeAll(() => {
       // First, since the kubelet takes a minute to see it.
       bomber = start(idle, ['sh', '-c', 'head -c 300000000 /dev/zero > /tmp/bomb; exec sleep 3600'], {
         volumes: neighbour.spec.volumes.map((volume) => ({ ...volume, emptyDir: { sizeLimit: '64Mi' } })),

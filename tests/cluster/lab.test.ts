@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import {
   ECHO_IMAGE,
@@ -16,7 +16,7 @@ import {
   removeLeftovers,
   type TestCluster,
 } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 
 const run = promisify(execFile);
 /** Longest until a pod is as wanted, on a machine that does other things beside. Milliseconds. */
@@ -91,13 +91,13 @@ async function addressesAndRoutes(): Promise<string> {
   return (await run('ip', ['-br', 'address'])).stdout + (await run('ip', ['route'])).stdout;
 }
 
-describe('a test cluster', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('a test cluster', () => {
   let cluster: TestCluster;
-  before(async () => {
+  beforeAll(async () => {
     cluster = await openBuiltCluster({ audit: true, kwokNodes: 2 });
     await cluster.importImage(await echoArchive());
   });
-  after(() => cluster?.close());
+  afterAll(() => cluster?.close());
 
   it('runs a pod on the real node, reached at its own address, and the pod reaches this machine', async () => {
     await cluster.kubectl(['apply', '-f', '-'], echoPod('real', 'real'));

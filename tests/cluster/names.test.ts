@@ -1,9 +1,9 @@
 import https from 'node:https';
-import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
 import { ECHO_IMAGE, echoArchive, missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 
 const missing = await missingForBuiltCluster();
 /** Longest until the pod answers, on a machine that does other things beside. Milliseconds. */
@@ -20,10 +20,12 @@ const MANIFESTS = [
   { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
 ];
 
-describe('names in a test cluster', { skip: missing ?? false, timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describeUnless(missing)('names in a test cluster', () => {
   let cluster: TestCluster;
   let address: string;
-  before(async () => {
+  beforeAll(async () => {
     cluster = await openBuiltCluster({ kubeProxy: true, dns: true, hostNames: ['slipway.test', '*.slipway.test'] });
     await cluster.importImage(await echoArchive());
     await cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: MANIFESTS }));
@@ -33,7 +35,7 @@ describe('names in a test cluster', { skip: missing ?? false, timeout: 240_000 }
       POD_MS,
     );
   });
-  after(() => cluster?.close());
+  afterAll(() => cluster?.close());
 
   const askedByPod = async (url: string): Promise<string> => {
     const response = await fetch(`http://${address}:8080/fetch?url=${encodeURIComponent(url)}`, { signal: AbortSignal.timeout(10_000) });

@@ -1,6 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { missingForTestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import fc from 'fast-check';
 import { SANDBOXES } from './contract-pod.ts';
 import { CLASSES, DESTINATIONS, type EgressClass, NOT_PUBLIC, SOURCES } from './network-cases.ts';
@@ -20,16 +20,18 @@ const missing = await missingForTestCluster();
  * What the policies say, as the API server holds them. That a node's network plugin does what they say is not shown here: the plugin of the test cluster enforces none
  * (docs/isolation.md, "Checking a cluster of your own").
  */
-describe('the network policies', { timeout: 120_000, skip: missing ?? false }, () => {
+jest.setTimeout(120_000);
+
+describeUnless(missing)('the network policies', () => {
   let platform: PlatformCluster;
   let policies: readonly NetworkPolicy[];
-  before(async () => {
+  beforeAll(async () => {
     platform = await openPlatformCluster({ realNode: false });
     const { body } = await platform.api.ask<{ items: NetworkPolicy[] }>(`/apis/networking.k8s.io/v1/namespaces/${SANDBOXES}/networkpolicies`);
     policies = body.items;
     expect(policies.length).toBeGreaterThanOrEqual(6);
   });
-  after(() => platform?.close());
+  afterAll(() => platform?.close());
 
   for (const egress of CLASSES)
     for (const { name, to, protocol = 'TCP', port, reachableBy } of DESTINATIONS)

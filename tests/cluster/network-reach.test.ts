@@ -1,4 +1,5 @@
-import { after, before, describe } from 'node:test';
+import { afterAll, beforeAll } from '@jest/globals';
+import { describeUnless } from '@slipway/testing/jest';
 import { describeReach } from './network-reach.ts';
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
@@ -12,11 +13,11 @@ const missing = given
   : 'No cluster is given. On one that takes images from here, isolation.test.ts tries the network.';
 
 /** On a cluster run by others: the one place where enforcement can be bought and missed. */
-describe('a sandbox on the given cluster', { timeout: 600_000, skip: missing }, () => {
+describeUnless(missing)('a sandbox on the given cluster', () => {
   let platform: PlatformCluster;
-  before(async () => {
+  beforeAll(async () => {
     platform = await openPlatformCluster();
   });
-  after(() => platform?.close());
+  afterAll(() => platform?.close());
   describeReach(() => ({ platform, image: image ?? '', pull: 'IfNotPresent' }));
 });

@@ -1,6 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { newSlot, type PlatformCluster } from './platform-cluster.ts';
 import { FIXED, type Line, type Named, type Placed, ReachPods, type Target, targetsOf } from './reach-pods.ts';
 
@@ -36,7 +36,7 @@ export interface ReachWorld {
  * @param open called once, before the first test; its caller closes the cluster.
  */
 export const describeReach = (open: () => ReachWorld): void =>
-  void describe('the network', { timeout: 300_000 }, () => {
+  void describe('the network', () => {
     let platform: PlatformCluster;
     let pods: ReachPods;
     const namespace = `slipway-reach-${newSlot()}`;
@@ -45,7 +45,7 @@ export const describeReach = (open: () => ReachWorld): void =>
     let listener: Placed;
     let targets: readonly Named[];
 
-    before(async () => {
+    beforeAll(async () => {
       const world = open();
       platform = world.platform;
       const { api, cluster } = platform;
@@ -58,12 +58,12 @@ export const describeReach = (open: () => ReachWorld): void =>
         async () => (await api.ask(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)).status === 200,
       );
     });
-    after(async () => {
+    afterAll(async () => {
       await pods?.close();
       await platform?.api.ask(`/api/v1/namespaces/${namespace}`, { method: 'DELETE' });
     });
 
-    it('a pod without policies reaches the others, and a policy that denies all is put into force or is known not to be', async (context) => {
+    it('a pod without policies reaches the others, and a policy that denies all is put into force or is known not to be', async () => {
       const { api, cluster } = platform;
       const onAll = (ports: readonly number[]) => ports.flatMap((port) => [['TCP', port] as const, ['UDP', port] as const]);
       const onHost = pods.plain(namespace, { listen: onAll([HOST_PORT]) }, {}, true);
@@ -80,7 +80,7 @@ export const describeReach = (open: () => ReachWorld): void =>
       await pods.says('it reaches the other one', caller, holds(true));
       const reachedFreely = (await pods.lines(caller)).flatMap(({ reached = [] }) => reached);
       const freely = reachedFreely.map((index) => targets[index]?.[0]);
-      context.diagnostic(`without a policy it reaches: ${freely.join('; ')}`);
+      console.log(`without a policy it reaches: ${freely.join('; ')}`);
       expect(freely).toEqual(expect.arrayContaining(PORTS.flatMap((port) => both(`a pod’s ${port}`, '', port).map(([name]) => name))));
       expect(freely).toEqual(expect.arrayContaining([expect.stringMatching(/^the API server at|^the service default\/kubernetes/)]));
 
@@ -102,8 +102,8 @@ export const describeReach = (open: () => ReachWorld): void =>
         : `The network plugin of this cluster (${cluster.kind}) enforces no NetworkPolicy: ${enforceMs} ms after a policy that denies all, a pod still reached another one.`;
     });
 
-    it('a sandbox reaches its model and nothing of the cluster, whatever the port, over TCP and UDP', async (context) => {
-      if (unfit !== null) return context.skip(unfit);
+    it('a sandbox reaches its model and nothing of the cluster, whatever the port, over TCP and UDP', async () => {
+      if (unfit !== null) return skipTest(unfit);
       // In the platform's own namespace and under the name that the policies let sandboxes through to: what is not reached below is so by the policies.
       const gateway = await pods.plain(
         'slipway',

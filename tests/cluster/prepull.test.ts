@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { ECHO_IMAGE, echoArchive, missingForTestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
 const MANIFEST = path.resolve(import.meta.dirname, '../../deploy/kubernetes/prepull.yaml');
 
-describe('the image pre-pull', { skip: (await missingForTestCluster()) ?? false }, () => {
+describeUnless(await missingForTestCluster())('the image pre-pull', () => {
   let platform: PlatformCluster;
-  before(async () => {
+  beforeAll(async () => {
     platform = await openPlatformCluster();
     await platform.cluster.importImage(await echoArchive());
   });
-  after(() => platform?.close());
+  afterAll(() => platform?.close());
 
   it('is admitted by the platform namespace and holds an image on the node', async () => {
     const { cluster } = platform;

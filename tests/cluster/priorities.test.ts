@@ -1,8 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type Manifest, MINIMUM, ofKind, render } from '../helm/chart.ts';
 
 const NAMESPACE = 'slipway-sandboxes';
@@ -14,14 +14,16 @@ const PATIENCE_MS = 60_000;
 const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 
 /** On fake nodes, by the scheduler and the disruption controller of Kubernetes, with the classes and the budget of the chart. */
-describe('a pod of the platform that finds no room', { skip: missing ?? false, timeout: 400_000 }, () => {
+jest.setTimeout(400_000);
+
+describeUnless(missing)('a pod of the platform that finds no room', () => {
   let cluster: TestCluster;
   let budget: Manifest;
   const kubectl = (...args: string[]): Promise<string> => cluster.kubectl(args);
   const apply = (objects: readonly Manifest[]): Promise<string> =>
     cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
 
-  before(async () => {
+  beforeAll(async () => {
     cluster = await openBuiltCluster({ realNode: false });
     const { objects, code, said } = await render([MINIMUM, { sandboxes: { podDisruptionBudget: { enabled: true } } }]);
     expect([code, code === 0 ? '' : said]).toEqual([0, '']);
@@ -29,7 +31,7 @@ describe('a pod of the platform that finds no room', { skip: missing ?? false, t
     await kubectl('create', 'namespace', NAMESPACE);
     await apply(ofKind(objects, 'PriorityClass'));
   });
-  after(() => cluster?.close());
+  afterAll(() => cluster?.close());
 
   const namesOn = async (node: string): Promise<string[]> =>
     (

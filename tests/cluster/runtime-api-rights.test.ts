@@ -1,6 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { missingForTestCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
@@ -48,18 +48,20 @@ interface Resources {
 
 const missing = await missingForTestCluster();
 
-describe('runtime-api', { timeout: 180_000, skip: missing ?? false }, () => {
+jest.setTimeout(180_000);
+
+describeUnless(missing)('runtime-api', () => {
   let platform: PlatformCluster;
   let api: KubeApi;
   let namespaces: readonly string[];
 
-  before(async () => {
+  beforeAll(async () => {
     platform = await openPlatformCluster({ realNode: false });
     api = platform.api;
     const { body } = await api.ask<{ items: { metadata: { name: string } }[] }>('/api/v1/namespaces');
     namespaces = body.items.map(({ metadata }) => metadata.name);
   });
-  after(() => platform?.close());
+  afterAll(() => platform?.close());
 
   async function rulesOf(as: string, namespace: string): Promise<Rules> {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { ECHO_IMAGE, echoArchive, missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import { type BackendCluster, openBackendCluster } from './open-backend.ts';
 import { newSlot, podsOf } from './platform-cluster.ts';
@@ -38,10 +38,10 @@ const MANIFESTS = [
 
 const missing = await missingForBuiltCluster();
 
-describe('names in a sandbox', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('names in a sandbox', () => {
   let opened: BackendCluster;
   let address: string;
-  before(async () => {
+  beforeAll(async () => {
     opened = await openBackendCluster({ kubeProxy: true, dns: true, hostNames: [WORLD] });
     const { cluster } = opened.platform;
     await cluster.importImage(await echoArchive());
@@ -49,7 +49,7 @@ describe('names in a sandbox', { skip: missing ?? false, timeout: 600_000 }, () 
     address = await cluster.kubectl(['get', 'service', 'door', '-o', 'jsonpath={.spec.clusterIP}']);
     await cluster.kubectl(['wait', '--for=condition=Ready', 'pod/echo', `--timeout=${POD_MS / 1_000}s`]);
   });
-  after(() => opened?.close());
+  afterAll(() => opened?.close());
 
   /** What the probe finds in a pod that KubernetesBackend made, but for its program. */
   async function found(egress: 'none' | 'packages' | 'open', dns: 'none' | 'cluster'): Promise<Findings> {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { it } from 'node:test';
-import { expect } from 'expect';
+import { expect, it } from '@jest/globals';
 import { finish, terminal } from '../stack/script-book.ts';
 import type { EgressOnHost } from './egress-on-host.ts';
 import type { StackOnCluster } from './stack-on-cluster.ts';

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { it } from 'node:test';
 import { promisify } from 'node:util';
+import { expect, it } from '@jest/globals';
 import type { Changes, Conversation } from '@slipway/contracts';
 import { createSampleRepository, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { finish, terminal } from '../stack/script-book.ts';
 import type { SandboxPod, StackOnCluster } from './stack-on-cluster.ts';
 import { atWork, outputs, REPOSITORY, stepDetails, stepsOfWork } from './stack-work.ts';
@@ -16,14 +15,14 @@ const BACK_MS = 30_000;
 
 /** From the first start to the end of its sandbox in every way there is. */
 export function lifeCases(stack: () => StackOnCluster): void {
-  it('a conversation on a repository goes the whole way in a pod: start steps, commands as the tools\u2019 user, events, a diff that applies', async (test) => {
+  it('a conversation on a repository goes the whole way in a pod: start steps, commands as the tools\u2019 user, events, a diff that applies', async () => {
     const on = stack();
     const began = performance.now();
     const talk = await on.open.talk('whole', [terminal('id -u; pwd; echo new > new.txt; echo more >> README.md'), finish()], {
       repository: `${on.open.git.url}/${REPOSITORY}`,
     });
     await talk.watcher.waitFor('the first event of the agent', ({ event }) => event.source === 'agent');
-    test.diagnostic(`create → first event of the agent: ${Math.round(performance.now() - began)} ms`);
+    console.log(`create → first event of the agent: ${Math.round(performance.now() - began)} ms`);
     await talk.ended('finished');
     expect(outputs(talk)).toEqual([expect.stringMatching(/^10002\n\/workspace\/sample\b/)]);
     const { start } = await talk.get();
@@ -63,7 +62,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     await Promise.all(talks.map((talk) => on.rest(talk)));
   });
 
-  it('paused, the pod is gone and its files are kept; resumed, the conversation goes on with them in another pod', async (test) => {
+  it('paused, the pod is gone and its files are kept; resumed, the conversation goes on with them in another pod', async () => {
     const on = stack();
     const talk = await on.open.talk('pause', [terminal('echo uncommitted > draft.txt; echo mine > ~/.note; (sleep 600 &)'), finish()], {
       repository: `${on.open.git.url}/${REPOSITORY}`,
@@ -73,14 +72,14 @@ export function lifeCases(stack: () => StackOnCluster): void {
     const paused = performance.now();
     expect((await talk.post('pause')).status).toBe(202);
     await on.sandboxIs(talk, 'PAUSED');
-    test.diagnostic(`pause → PAUSED: ${Math.round(performance.now() - paused)} ms`);
+    console.log(`pause → PAUSED: ${Math.round(performance.now() - paused)} ms`);
     await until('its pod is gone', async () => (await on.pods()).every(({ metadata }) => metadata.uid !== before.metadata.uid));
-    test.diagnostic(`pause → pod gone: ${Math.round(performance.now() - paused)} ms`);
+    console.log(`pause → pod gone: ${Math.round(performance.now() - paused)} ms`);
 
     const resumed = performance.now();
     const message = await talk.send(on.open.book.write('resumed', [terminal('git status --short; cat draft.txt ~/.note'), finish()]));
     await talk.ended('finished', message);
-    test.diagnostic(`message to a paused conversation → answered and finished: ${Math.round(performance.now() - resumed)} ms`);
+    console.log(`message to a paused conversation → answered and finished: ${Math.round(performance.now() - resumed)} ms`);
     expect(outputs(talk).at(-1)).toContain('?? draft.txt\nuncommitted\nmine');
     expect((await on.podOf(talk)).metadata.uid).not.toBe(before.metadata.uid);
     await talk.expectWholeLog();
@@ -91,7 +90,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     ['its agent-server is killed', /agent-server was killed|SIGKILL|137/, (on, pod) => on.cluster.killContainer(pod.metadata.uid, 'agent-server')],
   ];
   for (const [what, reason, lose] of losses) {
-    it(`in the middle of a run ${what}: within 30 s the run goes on in another pod, no event is lost or doubled, and the person reads why and what was lost`, async (test) => {
+    it(`in the middle of a run ${what}: within 30 s the run goes on in another pod, no event is lost or doubled, and the person reads why and what was lost`, async () => {
       const on = stack();
       const talk = await atWork(on, what);
       const before = await on.podOf(talk);
@@ -108,7 +107,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
         async () => (await talk.get()).start.status === 'READY' && (await talk.get()).start.steps.some(({ attempt }) => attempt === 2),
         BACK_MS,
       );
-      test.diagnostic(`loss → the run goes on: ${Math.round(performance.now() - lost)} ms`);
+      console.log(`loss → the run goes on: ${Math.round(performance.now() - lost)} ms`);
       await talk.ended('finished', undefined, BACK_MS);
       await talk.expectWholeLog();
       expect(talk.watcher.log.slice(0, lines.length)).toEqual(lines);
@@ -120,7 +119,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     });
   }
 
-  it('a drain in the middle of a run keeps uncommitted work: the run goes on with it in another pod; a finished conversation gets none until its next message', async (test) => {
+  it('a drain in the middle of a run keeps uncommitted work: the run goes on with it in another pod; a finished conversation gets none until its next message', async () => {
     const on = stack();
     const idle = await on.open.talk('idle at a drain', [terminal('echo kept > idle.txt'), finish()]);
     await idle.ended('finished');
@@ -129,9 +128,9 @@ export function lifeCases(stack: () => StackOnCluster): void {
     const before = await on.podOf(talk);
     const drained = performance.now();
     await on.drain(before);
-    test.diagnostic(`drain of two pods in use, both workspaces kept: ${Math.round(performance.now() - drained)} ms`);
+    console.log(`drain of two pods in use, both workspaces kept: ${Math.round(performance.now() - drained)} ms`);
     await talk.ended('finished', undefined, BACK_MS);
-    test.diagnostic(`drain begun → the run has ended in another pod: ${Math.round(performance.now() - drained)} ms`);
+    console.log(`drain begun → the run has ended in another pod: ${Math.round(performance.now() - drained)} ms`);
     await talk.expectWholeLog();
     expect((await on.podOf(talk)).metadata.uid).not.toBe(before.metadata.uid);
     const said = stepDetails(talk).join('\n');

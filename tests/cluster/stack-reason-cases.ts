@@ -1,6 +1,5 @@
-import { it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { finish, terminal } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
 import type { StackOnCluster } from './stack-on-cluster.ts';
@@ -35,14 +34,14 @@ export function reasonCases(stack: () => StackOnCluster): void {
     await on.rest(talk);
   });
 
-  it('a sandbox that writes more than its disk is evicted: the user reads it in the words of the cluster, and the run goes on in another', async (test) => {
+  it('a sandbox that writes more than its disk is evicted: the user reads it in the words of the cluster, and the run goes on in another', async () => {
     const on = stack();
     const began = performance.now();
     const turns = [terminal('head -c 200M /dev/zero > big; sleep 80', { timeout: 90 }), terminal('ls -A'), finish()];
     // By all answers: that its files are gone reaches the agent as a message, which is no new task.
     const talk = await on.open.talk('disk', ({ body }) => turns[(body.messages ?? []).filter(({ role }) => role === 'assistant').length] ?? finish());
     await reads(talk, /its node evicted it \(Evicted: .*(exceeds|exceeded)/i, EVICTED_MS);
-    test.diagnostic(`200 MB written where 64 MiB are allowed → answered: ${Math.round(performance.now() - began)} ms`);
+    console.log(`200 MB written where 64 MiB are allowed → answered: ${Math.round(performance.now() - began)} ms`);
     await talk.ended('finished', undefined, BACK_MS);
     expect(outputs(talk).at(-1)).not.toContain('big');
     await talk.expectWholeLog();

@@ -1,5 +1,6 @@
-import { after, before, describe } from 'node:test';
+import { afterAll, beforeAll } from '@jest/globals';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
+import { describeUnless } from '@slipway/testing/jest';
 import { EgressOnHost } from './egress-on-host.ts';
 import { egressCases } from './stack-egress-cases.ts';
 import { lifeCases, makeRepository } from './stack-life-cases.ts';
@@ -8,10 +9,10 @@ import { reasonCases } from './stack-reason-cases.ts';
 
 const missing = await missingForBuiltCluster();
 
-describe('Slipway with its sandboxes in pods', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('Slipway with its sandboxes in pods', () => {
   let on: StackOnCluster;
   let egress: EgressOnHost;
-  before(async () => {
+  beforeAll(async () => {
     // Small on purpose: what goes beyond is over at once.
     const amounts = { cpu: '50m', memory: '128Mi', ephemeralStorage: '64Mi' };
     const limits = { cpu: '2', memory: '256Mi', ephemeralStorage: '64Mi' };
@@ -22,7 +23,7 @@ describe('Slipway with its sandboxes in pods', { skip: missing ?? false, timeout
     await makeRepository(on);
     await on.warm();
   });
-  after(async () => {
+  afterAll(async () => {
     await on?.close();
     await egress?.close();
   });

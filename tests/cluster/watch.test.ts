@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { SandboxObservation } from '@slipway/sandbox';
 import { fromKubeconfig, type KubernetesBackend } from '@slipway/sandbox/adapters/kubernetes';
 import { until } from '@slipway/testing';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { SANDBOXES } from './contract-pod.ts';
 import { type BackendCluster, openBackendCluster, writeKubeconfig } from './open-backend.ts';
 
@@ -13,12 +13,12 @@ import { type BackendCluster, openBackendCluster, writeKubeconfig } from './open
 const NODE_GRACE_SECONDS = 16;
 const missing = await missingForBuiltCluster();
 
-describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('what the cluster says of a sandbox', () => {
   const signal = AbortSignal.timeout(600_000);
   let opened: BackendCluster;
   let backend: KubernetesBackend;
   let kubectl: (args: readonly string[]) => Promise<string>;
-  before(async () => {
+  beforeAll(async () => {
     opened = await openBackendCluster({ nodeGraceSeconds: NODE_GRACE_SECONDS });
     const { template } = opened;
     const tiny = { cpu: '50m', memory: '24Mi', ephemeralStorage: '64Mi' };
@@ -35,7 +35,7 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: missing
     });
     kubectl = (args) => opened.platform.cluster.kubectl(['-n', SANDBOXES, ...args]);
   });
-  after(() => opened?.close());
+  afterAll(() => opened?.close());
 
   let count = 0;
   const make = async (image: string): Promise<string> => {

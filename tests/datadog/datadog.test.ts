@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Conversation } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish, terminal } from '../stack/script-book.ts';
 import { AgentGate, type GateMode } from './agent-gate.ts';
@@ -18,19 +18,21 @@ const SLACK = 40;
 
 const agent = await TestAgent.start();
 
-describe('the bundled services with dd-trace', { timeout: 300_000, skip: 'missing' in agent ? agent.missing : false }, () => {
+jest.setTimeout(300_000);
+
+describeUnless('missing' in agent ? agent.missing : false)('the bundled services with dd-trace', () => {
   if ('missing' in agent) return;
   const gate = new AgentGate(agent.url);
   let bundles: TracedBundles;
   let open: OpenStack;
-  before(async () => {
+  beforeAll(async () => {
     await gate.open();
     bundles = await TracedBundles.make();
     const entries = Object.fromEntries(await Promise.all(TRACED_APPS.map(async (app) => [app, await bundles.add(app)])));
     const environments = Object.fromEntries(TRACED_APPS.map((app) => [app, bundles.environment(app, gate.url, 1)]));
     open = await OpenStack.open({ entries, between: async () => environments });
   });
-  after(async () => {
+  afterAll(async () => {
     await open?.close();
     await gate.close();
     agent.stop();

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { TestAgent } from './test-agent.ts';
 import { TracedBundles } from './traced-bundles.ts';
 
@@ -18,13 +18,15 @@ interface Received {
   readonly traceparents: readonly string[];
 }
 
-describe('the trace of a request', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('the trace of a request', () => {
   let bundles: TracedBundles;
   let file: string;
   let peer: Server;
   let received: Received[] = [];
   const running: ChildProcess[] = [];
-  before(async () => {
+  beforeAll(async () => {
     bundles = await TracedBundles.make();
     file = await bundles.add('probe', 'tests/datadog/probe-process.ts');
     peer = createServer((request, response) => {
@@ -38,7 +40,7 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     });
     await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve));
   });
-  after(async () => {
+  afterAll(async () => {
     for (const child of running) if (child.exitCode === null) child.kill('SIGKILL');
     peer?.close();
     bundles?.remove();
@@ -80,9 +82,9 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     });
   }
 
-  it('makes no span for a request that is not sampled, nor for its job, and its peers make none', async (test) => {
+  it('makes no span for a request that is not sampled, nor for its job, and its peers make none', async () => {
     const agent = await TestAgent.start();
-    if ('missing' in agent) return test.skip(agent.missing);
+    if ('missing' in agent) return skipTest(agent.missing);
     try {
       const { url, child, lines } = await start(bundles.environment('app-server', agent.url, 0));
       received = [];
@@ -99,9 +101,9 @@ describe('the trace of a request', { timeout: 180_000 }, () => {
     }
   });
 
-  it('keeps the id that a stranger sent, twice or with a huge baggage, and not their sampling flag', async (test) => {
+  it('keeps the id that a stranger sent, twice or with a huge baggage, and not their sampling flag', async () => {
     const agent = await TestAgent.start();
-    if ('missing' in agent) return test.skip(agent.missing);
+    if ('missing' in agent) return skipTest(agent.missing);
     try {
       const env = { ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true', SLIPWAY_TRACES_KEEP_FAILURES: 'true' };
       const { url, child, lines } = await start(env);

@@ -1,17 +1,18 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { bundleProgram } from '../../deploy/images/apps/app-bundle.ts';
 import { datadogFolder } from '../../deploy/images/apps/datadog/datadog-folder.ts';
 import { ROOT } from '../../deploy/images/image-parts.ts';
 
 const ENTRY = 'apps/worker/dist/main.js';
 
-describe('a bundle that dd-trace can see into', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('a bundle that dd-trace can see into', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-other-checkout-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is the same to the byte from two checkouts, and names neither them nor their repository', async () => {
     const datadog = await datadogFolder(AbortSignal.timeout(120_000));

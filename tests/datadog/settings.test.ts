@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { applySettings, decideAtTheEdge, isKept, isRequestSampled, maskSpans, rateOfPath, samplingRules } from '../../deploy/images/apps/datadog/settings.mjs';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

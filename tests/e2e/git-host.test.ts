@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts';
 import { type SignedInClient, signIn } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
@@ -19,7 +19,7 @@ const PHONE = { width: 390, height: 844 };
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 60_000;
 
-describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('a user whose work is at a real Gitea, in a browser', () => {
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaPerson;
@@ -33,7 +33,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   let broken = false;
   const complaints: string[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-host-'));
     gitea = await startGitea({ say: console.log });
@@ -70,7 +70,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     page = await openPage(context, complaints);
     page.setDefaultTimeout(SLOW);
   });
-  after(async () => {
+  afterAll(async () => {
     await browser?.close();
     await stack?.stop();
     await gitea?.close();
@@ -78,8 +78,8 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   });
 
   const step = (name: string, work: () => Promise<void>): void => {
-    it(name, async (test) => {
-      if (broken) return test.skip('an earlier step failed');
+    it(name, async () => {
+      if (broken) return skipTest('an earlier step failed');
       try {
         await work();
       } catch (error) {

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationDeliveryPage, LinkBegun, OAuthClient } from '@slipway/contracts';
 import { byAnswersSoFar, type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
@@ -29,7 +29,9 @@ interface Comment {
 }
 
 /** The whole way of a piece of work at a real git host, with a scripted model: nothing of it is entered in Slipway but the connection. */
-describe('an issue that becomes a merged pull request', { timeout: 900_000, skip: missing ?? false }, () => {
+jest.setTimeout(900_000);
+
+describeUnless(missing)('an issue that becomes a merged pull request', () => {
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaPerson;
@@ -47,7 +49,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
   let broken = false;
   const complaints: string[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-issue-'));
     model = await startModelServer({
@@ -94,7 +96,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     page = await openPage(context, complaints);
     page.setDefaultTimeout(SLOW);
   });
-  after(async () => {
+  afterAll(async () => {
     await browser?.close();
     await stack?.stop();
     await model?.close();
@@ -103,8 +105,8 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
   });
 
   const step = (name: string, work: () => Promise<void>): void => {
-    it(name, async (test) => {
-      if (broken) return test.skip('an earlier step failed');
+    it(name, async () => {
+      if (broken) return skipTest('an earlier step failed');
       try {
         await work();
       } catch (error) {

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROLE_PERMISSIONS } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import type { Broken } from './broken-rules.ts';
@@ -105,11 +104,11 @@ describe('four eyes', () => {
   let company: Company;
   /** Of all runs, so that the property does not hold because nothing was ever approved. */
   let carriedOut = 0;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     company = await companyOf(app);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   async function perform(world: World, step: Step): Promise<void> {
     switch (step.kind) {

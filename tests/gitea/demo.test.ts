@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { GiteaPerson, GiteaServer, missingForGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { demoAccounts, instructions } from '../../tools/gitea/demo-accounts.ts';
 import { WorkCopy } from './work-copy.ts';
 
 const missing = await missingForGitea();
 
-describe('what npm run gitea makes', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('what npm run gitea makes', () => {
   it("is a project whose test fails as its issue says, and an account that may do a platform's work in it and nothing else", async () => {
     const home = await mkdtemp(path.join(os.tmpdir(), 'slipway-demo-'));
     const server = await GiteaServer.open({ home });

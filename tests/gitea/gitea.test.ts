@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, GiteaRefusal, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 import { WorkCopy } from './work-copy.ts';
 
@@ -13,7 +13,7 @@ if (missing !== null) console.log(`${missing} What needs a real git host is not 
 
 const FILES = { 'README.md': '# Shop\n', 'total.js': 'export const total = (prices) => prices[0];\n' };
 
-describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -24,13 +24,13 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     return copy;
   };
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     shop = await ada.createRepository({ name: 'shop', private: true, files: FILES });
   });
-  after(async () => {
+  afterAll(async () => {
     await gitea?.close();
     for (const copy of copies) await copy.remove();
   });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 
 const missing = await missingForGitea();
 
@@ -18,7 +18,7 @@ console.log(JSON.stringify({ url: gitea.url, home: gitea.server.home }));
 setInterval(() => {}, 1_000);
 `;
 
-describe('the lifetime of a Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('the lifetime of a Gitea', () => {
   it('is one of two at once, and leaves neither a process nor a folder', async () => {
     const both = await Promise.all([startGitea({ say: console.log }), startGitea({ say: console.log })]);
     const [first, second] = both;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 
 const missing = await missingForGitea();
 
@@ -13,17 +13,17 @@ interface Tokens {
   readonly expires_in: number;
 }
 
-describe('OAuth2 at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('OAuth2 at a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let application: GiteaOAuth2Application;
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     application = await gitea.admin.createOAuth2Application('Slipway', [CALLBACK]);
   });
-  after(() => gitea?.close());
+  afterAll(() => gitea?.close());
 
   const question = (verifier: string, state: string, redirect = CALLBACK): URL => {
     const asked = new URL(`${gitea.url}/login/oauth/authorize`);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { missingForGitea, prepareGiteaPages, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { findChromium, launchChromium, openPage } from '../e2e/browser.ts';
 import { commentOnLine, putLabel, signInToGitea } from './gitea-in-browser.ts';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
@@ -12,7 +12,7 @@ const missing =
   (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
 if (missing !== null) console.log(`${missing} Gitea's pages are not tried.`);
 
-describe('a user at the pages of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('a user at the pages of a real Gitea', () => {
   it('labels an issue and comments on a line, and webhooks report both', async () => {
     const [gitea, listener, browser] = await Promise.all([startGitea(), WebhookListener.open(), launchChromium(chromium ?? '')]);
     try {

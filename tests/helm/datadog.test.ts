@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { APPS as IMAGES } from '../../deploy/images/apps/app-list.ts';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
 
@@ -18,10 +18,10 @@ async function objectsWith(...values: Values[]): Promise<readonly Manifest[]> {
   return objects;
 }
 
-describe('Datadog in the chart', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('Datadog in the chart', () => {
   let off: readonly Manifest[];
   let on: readonly Manifest[];
-  before(async () => {
+  beforeAll(async () => {
     [off, on] = await Promise.all([objectsWith(), objectsWith(ON)]);
   });
   const deployments = (objects: readonly Manifest[]): Manifest[] => ofKind(objects, 'Deployment');

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { parse, parseAllDocuments } from 'yaml';
 import { type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
 
@@ -48,7 +48,7 @@ const MAKES: Readonly<Record<string, (objects: readonly Manifest[]) => void>> = 
   },
 };
 
-describe('an example of values in docs/operate', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('an example of values in docs/operate', () => {
   const blocks = documented();
 
   it('has a check of what it makes, each of them', () => {

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { EgressClaims, EgressRules } from '@slipway/contracts';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render, type Values } from './chart.ts';
 
 interface HostRulesModule {
@@ -17,9 +17,9 @@ const component = (objects: readonly Manifest[], kind: string, name: string): Ma
 const environment = (deployment: Manifest): Record<string, { value?: string; valueFrom?: Manifest }> =>
   Object.fromEntries(deployment.spec.template.spec.containers[0].env.map((one: Manifest) => [one.name, one]));
 
-describe('the way out of sandboxes by name', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
   let objects: readonly Manifest[];
-  before(async () => {
+  beforeAll(async () => {
     const rendered = await render([MINIMUM, EVERYTHING]);
     expect([rendered.code, rendered.code === 0 ? '' : rendered.said]).toEqual([0, '']);
     objects = rendered.objects;

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -40,10 +40,10 @@ for (const [name, values] of [
   ['the least values', [MINIMUM]],
   ['everything on', [MINIMUM, EVERYTHING]],
 ] as const satisfies readonly (readonly [string, readonly Values[]])[])
-  describe(`the environment that the chart gives with ${name}`, { skip: missingForHelm() ?? false }, () => {
+  describeUnless(missingForHelm())(`the environment that the chart gives with ${name}`, () => {
     let objects: readonly Manifest[];
     let secrets: ReadonlyMap<string, Environment>;
-    before(async () => {
+    beforeAll(async () => {
       ({ objects } = await render(values));
       secrets = new Map(ofKind(objects, 'Secret').map(({ metadata, data }) => [metadata.name, data]));
     });

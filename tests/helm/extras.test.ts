@@ -1,6 +1,6 @@
-import { before, describe, it } from 'node:test';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { parse } from 'yaml';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, podsOf, render, type Values } from './chart.ts';
 
@@ -14,9 +14,9 @@ const component = (objects: readonly Manifest[], kind: string, name: string): Ma
 const containerOf = (workload: Manifest): Manifest => workload.spec.template.spec.containers[0];
 const environment = (workload: Manifest): [string, string | undefined][] => containerOf(workload).env.map(({ name, value }: Manifest) => [name, value]);
 
-describe('what operators add to the chart', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('what operators add to the chart', () => {
   let everything: readonly Manifest[];
-  before(async () => {
+  beforeAll(async () => {
     everything = await ok(EVERYTHING);
   });
 
@@ -78,7 +78,7 @@ describe('what operators add to the chart', { skip: missingForHelm() ?? false },
   });
 });
 
-describe('who gives way on full nodes', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('who gives way on full nodes', () => {
   const templatesOf = (objects: readonly Manifest[]): Manifest[] =>
     parse(ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-templates')).data['templates.yaml']);
 
@@ -116,7 +116,7 @@ describe('who gives way on full nodes', { skip: missingForHelm() ?? false }, () 
   });
 });
 
-describe('what good neighbours of the chart get', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('what good neighbours of the chart get', () => {
   it('an HTTPRoute for each host, beside or in place of the Ingress', async () => {
     const routes = ofKind(await ok(EVERYTHING), 'HTTPRoute');
     expect(routes.map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs, spec.parentRefs])).toEqual([

@@ -1,9 +1,9 @@
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm, openHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { CHART, helm, run } from './chart.ts';
 
-describe('the chart', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the chart', () => {
   it('has nothing that helm lint finds wrong', async () => {
     const { code, said } = await helm(['lint', '--strict', CHART]);
     expect([code, code === 0 ? '' : said]).toEqual([0, '']);

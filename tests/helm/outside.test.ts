@@ -1,6 +1,6 @@
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type Manifest, MINIMUM, ofKind, render, type Values } from './chart.ts';
 
 const APPS = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'web'] as const;
@@ -21,7 +21,7 @@ const appsWith = (ways: Awaited<ReturnType<typeof waysOut>>, port: number, cidr:
     ways[app]?.some(({ ports, to }) => ports.includes(port) && (cidr === null ? to.length === 0 : to.some(({ ipBlock }: Manifest) => ipBlock?.cidr === cidr))),
   );
 
-describe('what the platform reaches outside', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('what the platform reaches outside', () => {
   it('are git hosts, trackers and webhooks at public addresses, from the two apps that call them', async () => {
     const ways = await waysOut();
     expect(appsWith(ways, 443, '0.0.0.0/0')).toEqual(['app-server', 'worker']);

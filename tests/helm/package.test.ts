@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { parse } from 'yaml';
 import { CHART, helm, ROOT } from './chart.ts';
 
-describe('the chart as a package', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the chart as a package', () => {
   it('holds what its templates read, and nothing of its tests, in the version of package.json', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-package-'));
     try {

@@ -1,6 +1,6 @@
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { DIGEST, MINIMUM, render, type Values } from './chart.ts';
 
 interface Refusal {
@@ -49,7 +49,7 @@ const UNFIT: readonly Refusal[] = [
   { name: 'two templates of one name', values: { sandboxes: { templates: [1, 2].map(() => ({ name: 'twin', resources: { requests: ENOUGH, limits: ENOUGH } })) } }, says: ['two of them are called twin'] },
 ]; // biome-ignore format: a table reads better in lines
 
-describe('the chart refuses', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the chart refuses', () => {
   for (const { name, values, says } of WRONG)
     it(`${name}, by key and reason`, async () => {
       const { code, said } = await render([MINIMUM, values]);

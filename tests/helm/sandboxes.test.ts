@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { parseAllDocuments } from 'yaml';
 import { DIGEST, type Manifest, MINIMUM, ofKind, ROOT, render } from './chart.ts';
 
@@ -22,10 +22,10 @@ function bare(object: Manifest): Manifest {
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 const sorted = (objects: readonly Manifest[]): Manifest[] => objects.map(bare).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 
-describe('what keeps sandboxes in', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('what keeps sandboxes in', () => {
   let applied: Manifest[];
   let prepull: Manifest;
-  before(() => {
+  beforeAll(() => {
     const listed = parseAllDocuments(readFileSync(path.join(SOURCE, 'kustomization.yaml'), 'utf8'))[0]!.toJS().resources as string[];
     const read = (file: string): Manifest[] => parseAllDocuments(readFileSync(path.join(SOURCE, file), 'utf8')).map((document) => document.toJS());
     applied = listed.flatMap(read).filter(({ kind, metadata }) => kind !== 'ServiceAccount' && !(kind === 'Namespace' && metadata.name === 'slipway'));

@@ -1,12 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, podsOf, render } from './chart.ts';
 
 const dataOf = (objects: readonly Manifest[]): Record<string, string> => ofKind(objects, 'Secret')[0].data;
 
-describe('the secrets that the chart makes', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the secrets that the chart makes', () => {
   it('are what the apps take: a key of Ed25519 in PKCS#8 DER, and 32 characters or more of everything else', async () => {
     const { 'activation-private-key': activation = '', ...others } = dataOf((await render([MINIMUM])).objects);
     const key = createPrivateKey({ key: Buffer.from(Buffer.from(activation, 'base64').toString(), 'base64'), format: 'der', type: 'pkcs8' });

@@ -1,6 +1,6 @@
-import { before, describe, it } from 'node:test';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, podsOf, render, type Values } from './chart.ts';
 
 /** egress-proxy is there where sandboxes of a template go out through it. */
@@ -16,10 +16,10 @@ const KINDS: readonly { readonly name: string; readonly values: readonly Values[
 ];
 
 for (const { name, values, files = [], apps = APPS } of KINDS)
-  describe(`the chart with ${name}`, { skip: missingForHelm() ?? false }, () => {
+  describeUnless(missingForHelm())(`the chart with ${name}`, () => {
     let objects: readonly Manifest[];
     let pods: ReturnType<typeof podsOf>;
-    before(async () => {
+    beforeAll(async () => {
       const rendered = await render(values, { files });
       expect([rendered.code, rendered.code === 0 ? '' : rendered.said]).toEqual([0, '']);
       objects = rendered.objects;

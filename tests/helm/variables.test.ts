@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render } from './chart.ts';
 
 /** Node's own, parts of URLs, and what libraries read by themselves: no app documents them. */
@@ -28,10 +28,10 @@ function withoutValue(): Map<string, string[]> {
   return found;
 }
 
-describe('the variables of docs/configuration.md', { skip: missingForHelm() ?? false }, () => {
+describeUnless(missingForHelm())('the variables of docs/configuration.md', () => {
   let given: Map<string, string[]>;
   const apps = documented();
-  before(async () => {
+  beforeAll(async () => {
     const { objects, code, said } = await render([MINIMUM, EVERYTHING]);
     expect([code, code === 0 ? '' : said]).toEqual([0, '']);
     given = new Map(

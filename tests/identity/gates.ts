@@ -1,7 +1,7 @@
-import { it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { AppOfIssuer } from '@slipway/auth/testing';
 import { oneTimeCode, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { afterTest } from '@slipway/testing/jest';
 import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { MailSink } from './mail-sink.ts';
@@ -11,7 +11,7 @@ const LIN = { username: 'lin', password: 'correct horse', email: 'lin@example.te
 
 /** What an operator may require of all users before sign-in. */
 export function describeGates(world: () => IdentityWorld, browser: () => Browser): void {
-  it('admits no user before their e-mail address is verified and an authenticator is set up, where the realm requires both', async (test) => {
+  it('admits no user before their e-mail address is verified and an authenticator is set up, where the realm requires both', async () => {
     const [app, mail] = [await AppOfIssuer.listen(), await MailSink.listen()];
     const smtp = { host: '127.0.0.1', port: mail.port, from: 'slipway@example.test', tls: false };
     await world().keycloak.admin.makeRealm(realmFor('strict', app.url, { smtp, verifyEmail: true, totp: 'required' }));
@@ -19,7 +19,7 @@ export function describeGates(world: () => IdentityWorld, browser: () => Browser
     const begun = await issuer.begin();
     const person = await PersonInChromium.at(browser(), begun.url);
     const { page } = person;
-    test.after(async () => {
+    afterTest(async () => {
       await person.close();
       await mail.close();
       await app.close();
@@ -45,7 +45,7 @@ export function describeGates(world: () => IdentityWorld, browser: () => Browser
 
     const again = await issuer.begin({ prompt: 'login' });
     const elsewhere = await PersonInChromium.at(browser(), again.url);
-    test.after(() => elsewhere.close());
+    afterTest(() => elsewhere.close());
     await elsewhere.fill({ username: LIN.username, password: LIN.password });
     await elsewhere.fill({ otp: '000000' });
     await elsewhere.page.getByText('Invalid authenticator code.').waitFor();

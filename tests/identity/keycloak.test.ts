@@ -1,8 +1,8 @@
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppOfIssuer, comeBack, describeIssuer } from '@slipway/auth/testing';
 import { CookieClient, type SignedInClient, signIn, stopwatch, until } from '@slipway/testing';
+import { afterTest, describeUnless } from '@slipway/testing/jest';
 import { whyNoKeycloak } from '@slipway/testing/keycloak';
-import { expect } from 'expect';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
 import { describeGates } from './gates.ts';
@@ -18,12 +18,12 @@ if (missing !== null) console.log(`Sign-in with the real Keycloak is not tested:
 /** Longer than an access token lasts. Milliseconds. */
 const TOKEN_IS_DUE_MS = 301_000;
 
-describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
+describeUnless(missing)('Keycloak', () => {
   let world: IdentityWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await IdentityWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
 
   describeIssuer('Keycloak', async (appUrl) => {
     const admin = await world.keycloak.admin.makeRealm(realmFor('contract', appUrl));
@@ -39,9 +39,9 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
   });
 
   describe('a key that the realm no longer signs with', () => {
-    it('is no longer believed, while people stay signed in and sign in with the new one at once', async (test) => {
+    it('is no longer believed, while people stay signed in and sign in with the new one at once', async () => {
       const app = await AppOfIssuer.listen();
-      test.after(() => app.close());
+      afterTest(() => app.close());
       const admin = await world.keycloak.admin.makeRealm(realmFor('rotation', app.url));
       await admin.createPerson(ADA);
       const issuer = world.issuer(app.url, 'rotation');
@@ -74,109 +74,110 @@ describe('Keycloak', { timeout: 600_000, skip: missing ?? false }, () => {
     });
   });
 
-  describe('a user in Chromium', {
-    skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
-  }, () => {
-    let browser: Browser;
-    before(async () => {
-      browser = await launchChromium(executable ?? '');
-    });
-    after(() => browser?.close());
-
-    let person: PersonInChromium;
-    afterEach(() => person?.close());
-    const open = async (url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<Page> => {
-      person = await PersonInChromium.at(browser, url);
-      return person.page;
-    };
-    const me = (): Promise<{ id: string; name: string; email: string | null }> => person.json(`${world.url}/api/v1/me`);
-
-    describeGates(
-      () => world,
-      () => browser,
-    );
-    describeSecondFactor(
-      () => world,
-      () => browser,
-    );
-    describeTheme(
-      () => world,
-      () => browser,
-    );
-
-    it('registers and comes back signed in; after a sign-out the issuer asks for the password again', async () => {
-      const page = await open();
-      await person.register({ username: 'mary', password: 'correct horse', email: 'mary@example.test', firstName: 'Mary', lastName: 'Somerville' });
-      expect(await me()).toMatchObject({ name: 'Mary Somerville', email: 'mary@example.test' });
-      const logoutUrl = await page.evaluate(async () => ((await (await fetch('/api/logout', { method: 'POST' })).json()) as { logoutUrl: string }).logoutUrl);
-      await page.goto(logoutUrl);
-      expect(page.url()).toBe(`${world.url}/`);
-      await page.goto(`${world.url}/oauth/login?redirect=/api/v1/me`);
-      await person.fill({ username: 'mary', password: 'wrong' });
-      await page.getByText('Invalid username or password.').waitFor();
-      await person.fill({ username: 'mary', password: 'correct horse' });
-      expect(await me()).toMatchObject({ name: 'Mary Somerville' });
-    });
-
-    /** From the realm's page to the company's, and in as this user of the company's. */
-    async function chooseCompany(values: Readonly<Record<string, string>>): Promise<void> {
-      const { page } = person;
-      await page.getByRole('link', { name: 'Company account' }).click();
-      await page.waitForURL(`${new URL(world.company.issuerUrl).origin}/**`);
-      if (values['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
-      await person.fill(values);
-      await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
-    }
-
-    it('comes by the company’s own issuer, as an unknown user; its token is stored for them and can be read', async () => {
-      const issuer = world.issuer();
-      const { url, transaction } = await issuer.begin();
-      const page = await open(url);
-      await page.route(`${world.url}/oauth/keycloak/callback**`, (route) => route.fulfill({ body: 'back', contentType: 'text/plain' }));
-      await chooseCompany({ name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'correct horse' });
-      // Its issuer knows one name, and the realm wants two.
-      if (!page.url().startsWith(world.url)) await person.fill({ firstName: 'Grace', lastName: 'Hopper' });
-      await page.waitForURL(`${world.url}/oauth/keycloak/callback**`);
-      const { identity, tokens } = await issuer.finish(new URL(page.url()).search.slice(1), transaction);
-      expect(identity).toMatchObject({ name: 'Grace Hopper', email: 'grace@example.test', emailVerified: true, provider: 'company' });
-      const stored = await issuer.providerToken(tokens.accessToken, 'company');
-      const userinfo = await fetch(`${world.company.issuerUrl}/protocol/openid-connect/userinfo`, {
-        headers: { authorization: `Bearer ${stored?.accessToken}` },
+  describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false)(
+    'a user in Chromium',
+    () => {
+      let browser: Browser;
+      beforeAll(async () => {
+        browser = await launchChromium(executable ?? '');
       });
-      expect(await userinfo.json()).toMatchObject({ email: 'grace@example.test' });
-    });
+      afterAll(() => browser?.close());
 
-    it('who comes with the e-mail address of an account has to confirm that it is theirs, and is then that user', async () => {
-      const known = { username: 'demo-here', password: 'correct horse', firstName: 'Demo', lastName: 'Person', email: 'demo@example.test' };
-      const id = await world.keycloak.admin.createPerson(known);
-      const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
-      const before_ = (await signIn(world.url, known)).me.id;
-      const page = await open();
-      await chooseCompany({ username: 'demo', password: 'demo' });
-      if ((await page.locator('input[name="lastName"]').count()) > 0) await person.fill({ firstName: 'Demo', lastName: 'Person' });
-      await page.getByRole('heading', { name: 'Account already exists' }).waitFor();
-      expect(await links()).toEqual([]);
-      await page.getByRole('button', { name: 'Add to existing account' }).click();
-      await person.fill({ password: 'wrong' });
-      await page.getByText('Invalid password').or(page.getByText('Invalid username or password.')).first().waitFor();
-      expect(await links()).toEqual([]);
-      await person.fill({ password: 'correct horse' });
-      expect(await me()).toMatchObject({ id: before_, email: 'demo@example.test' });
-      expect(await links()).toMatchObject([{ identityProvider: 'company' }]);
-      await person.close();
-      await open();
-      await chooseCompany({ username: 'demo', password: 'demo' });
-      expect(await me()).toMatchObject({ id: before_ });
-      const kept = await until('app-server has taken over the company’s token', async () => {
-        const rows = await world.query<{ provider: string; sealed: string }>(
-          `SELECT provider, row_to_json(t)::text AS sealed FROM app.provider_token t WHERE user_id = '${before_}'`,
-        );
-        return rows.length > 0 && rows;
+      let person: PersonInChromium;
+      afterEach(() => person?.close());
+      const open = async (url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<Page> => {
+        person = await PersonInChromium.at(browser, url);
+        return person.page;
+      };
+      const me = (): Promise<{ id: string; name: string; email: string | null }> => person.json(`${world.url}/api/v1/me`);
+
+      describeGates(
+        () => world,
+        () => browser,
+      );
+      describeSecondFactor(
+        () => world,
+        () => browser,
+      );
+      describeTheme(
+        () => world,
+        () => browser,
+      );
+
+      it('registers and comes back signed in; after a sign-out the issuer asks for the password again', async () => {
+        const page = await open();
+        await person.register({ username: 'mary', password: 'correct horse', email: 'mary@example.test', firstName: 'Mary', lastName: 'Somerville' });
+        expect(await me()).toMatchObject({ name: 'Mary Somerville', email: 'mary@example.test' });
+        const logoutUrl = await page.evaluate(async () => ((await (await fetch('/api/logout', { method: 'POST' })).json()) as { logoutUrl: string }).logoutUrl);
+        await page.goto(logoutUrl);
+        expect(page.url()).toBe(`${world.url}/`);
+        await page.goto(`${world.url}/oauth/login?redirect=/api/v1/me`);
+        await person.fill({ username: 'mary', password: 'wrong' });
+        await page.getByText('Invalid username or password.').waitFor();
+        await person.fill({ username: 'mary', password: 'correct horse' });
+        expect(await me()).toMatchObject({ name: 'Mary Somerville' });
       });
-      expect(kept.map(({ provider }) => provider)).toEqual(['company']);
-      expect(kept[0]?.sealed).not.toMatch(/access_?token"?:|eyJ/i);
-    });
-  });
+
+      /** From the realm's page to the company's, and in as this user of the company's. */
+      async function chooseCompany(values: Readonly<Record<string, string>>): Promise<void> {
+        const { page } = person;
+        await page.getByRole('link', { name: 'Company account' }).click();
+        await page.waitForURL(`${new URL(world.company.issuerUrl).origin}/**`);
+        if (values['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
+        await person.fill(values);
+        await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
+      }
+
+      it('comes by the company’s own issuer, as an unknown user; its token is stored for them and can be read', async () => {
+        const issuer = world.issuer();
+        const { url, transaction } = await issuer.begin();
+        const page = await open(url);
+        await page.route(`${world.url}/oauth/keycloak/callback**`, (route) => route.fulfill({ body: 'back', contentType: 'text/plain' }));
+        await chooseCompany({ name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'correct horse' });
+        // Its issuer knows one name, and the realm wants two.
+        if (!page.url().startsWith(world.url)) await person.fill({ firstName: 'Grace', lastName: 'Hopper' });
+        await page.waitForURL(`${world.url}/oauth/keycloak/callback**`);
+        const { identity, tokens } = await issuer.finish(new URL(page.url()).search.slice(1), transaction);
+        expect(identity).toMatchObject({ name: 'Grace Hopper', email: 'grace@example.test', emailVerified: true, provider: 'company' });
+        const stored = await issuer.providerToken(tokens.accessToken, 'company');
+        const userinfo = await fetch(`${world.company.issuerUrl}/protocol/openid-connect/userinfo`, {
+          headers: { authorization: `Bearer ${stored?.accessToken}` },
+        });
+        expect(await userinfo.json()).toMatchObject({ email: 'grace@example.test' });
+      });
+
+      it('who comes with the e-mail address of an account has to confirm that it is theirs, and is then that user', async () => {
+        const known = { username: 'demo-here', password: 'correct horse', firstName: 'Demo', lastName: 'Person', email: 'demo@example.test' };
+        const id = await world.keycloak.admin.createPerson(known);
+        const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
+        const before_ = (await signIn(world.url, known)).me.id;
+        const page = await open();
+        await chooseCompany({ username: 'demo', password: 'demo' });
+        if ((await page.locator('input[name="lastName"]').count()) > 0) await person.fill({ firstName: 'Demo', lastName: 'Person' });
+        await page.getByRole('heading', { name: 'Account already exists' }).waitFor();
+        expect(await links()).toEqual([]);
+        await page.getByRole('button', { name: 'Add to existing account' }).click();
+        await person.fill({ password: 'wrong' });
+        await page.getByText('Invalid password').or(page.getByText('Invalid username or password.')).first().waitFor();
+        expect(await links()).toEqual([]);
+        await person.fill({ password: 'correct horse' });
+        expect(await me()).toMatchObject({ id: before_, email: 'demo@example.test' });
+        expect(await links()).toMatchObject([{ identityProvider: 'company' }]);
+        await person.close();
+        await open();
+        await chooseCompany({ username: 'demo', password: 'demo' });
+        expect(await me()).toMatchObject({ id: before_ });
+        const kept = await until('app-server has taken over the company’s token', async () => {
+          const rows = await world.query<{ provider: string; sealed: string }>(
+            `SELECT provider, row_to_json(t)::text AS sealed FROM app.provider_token t WHERE user_id = '${before_}'`,
+          );
+          return rows.length > 0 && rows;
+        });
+        expect(kept.map(({ provider }) => provider)).toEqual(['company']);
+        expect(kept[0]?.sealed).not.toMatch(/access_?token"?:|eyJ/i);
+      });
+    },
+  );
 
   describe('a signed-in user', () => {
     const works = async (person: SignedInClient): Promise<boolean> => (await person.fetch('/api/v1/me')).status === 200;

@@ -1,7 +1,7 @@
-import { it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { AppOfIssuer } from '@slipway/auth/testing';
 import { oneTimeCode } from '@slipway/testing';
-import { expect } from 'expect';
+import { afterTest } from '@slipway/testing/jest';
 import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
@@ -11,12 +11,12 @@ const BEA = { username: 'bea', password: 'correct horse', firstName: 'Bea', last
 
 /** What an organization's rules and a switch of accounts need of the realm. */
 export function describeSecondFactor(world: () => IdentityWorld, browser: () => Browser): void {
-  it('a sign-in that wants a second factor has it set up by who has none; from then on the tokens say so, asked for or not', async (test) => {
+  it('a sign-in that wants a second factor has it set up by who has none; from then on the tokens say so, asked for or not', async () => {
     const app = await AppOfIssuer.listen();
     const admin = await world().keycloak.admin.makeRealm(realmFor('factors', app.url, { stepUp: true }));
     await admin.createPerson(CLEO);
     const issuer = world().issuer(app.url, 'factors');
-    test.after(() => app.close());
+    afterTest(() => app.close());
     const signIn = async (options: Parameters<typeof issuer.begin>[0], code: (person: PersonInChromium) => Promise<void>) => {
       const { url, transaction } = await issuer.begin(options);
       const person = await PersonInChromium.at(browser(), url);
@@ -41,13 +41,13 @@ export function describeSecondFactor(world: () => IdentityWorld, browser: () => 
     expect((await signIn({}, (person) => person.fill({ otp: oneTimeCode(secret, 1) }))).secondFactor).toBe(true);
   });
 
-  it('who switches accounts is asked for any name and password, not for those of who was signed in, and comes to where they were led', {}, async (test) => {
+  it('who switches accounts is asked for any name and password, not for those of who was signed in, and comes to where they were led', async () => {
     await world().keycloak.admin.createPerson(BEA);
     const cleo = { ...CLEO, username: 'cleo-here', email: 'cleo-here@example.test' };
     await world().keycloak.admin.createPerson(cleo);
     const me = `${world().url}/api/v1/me`;
     const person = await PersonInChromium.at(browser(), `${world().url}/oauth/login?redirect=/api/v1/me`);
-    test.after(() => person.close());
+    afterTest(() => person.close());
     await person.fill({ username: cleo.username, password: cleo.password });
     expect(await person.json(me)).toMatchObject({ name: 'Cleo Patra' });
     await person.page.goto(`${world().url}/oauth/login?switch=1&login_hint=${BEA.email}&redirect=/api/v1/me`);

@@ -1,5 +1,5 @@
-import { it } from 'node:test';
-import { expect } from 'expect';
+import { expect, it } from '@jest/globals';
+import { afterTest } from '@slipway/testing/jest';
 import type { Browser } from 'playwright-core';
 import { expectClean } from '../e2e/browser.ts';
 import type { IdentityWorld } from './identity-world.ts';
@@ -9,9 +9,9 @@ const ACCENT = { light: 'rgb(47, 85, 212)', dark: 'rgb(138, 166, 255)' } as cons
 
 /** Keycloak's own pages, as `keycloak/themes/slipway` dresses them. */
 export function describeTheme(world: () => IdentityWorld, browser: () => Browser): void {
-  it('its pages have our name, mark and colours, light and dark, on a phone and a wide screen, and are clean for who cannot see them', async (test) => {
+  it('its pages have our name, mark and colours, light and dark, on a phone and a wide screen, and are clean for who cannot see them', async () => {
     const person = await PersonInChromium.at(browser(), `${world().url}/oauth/login`);
-    test.after(() => person.close());
+    afterTest(() => person.close());
     const { page } = person;
     await page.getByText('Slipway', { exact: true }).waitFor();
     const mark = await page.evaluate(

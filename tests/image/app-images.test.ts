@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import pg from 'pg';
 import { APP_UID, type AppImage, buildAppImage } from '../../deploy/images/app-image.ts';
 import { APP_NAMES, APPS, type AppName } from '../../deploy/images/apps/app-list.ts';
@@ -36,14 +37,14 @@ const root = process.getuid?.() === 0 ? false : 'the images are run below a chro
 const missing = (app: AppName): string | false =>
   Object.values(APPS[app].programs).some((entry: string) => !existsSync(path.join(ROOT, entry))) ? `apps/${app} has no program in this checkout` : false;
 
-describe('the images of the apps', { skip: root }, () => {
+describeUnless(root)('the images of the apps', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-app-images-'));
   const lower = path.join(folder, 'lower');
   let database: TestDatabase;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
   });
-  after(async () => {
+  afterAll(async () => {
     await database?.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -62,10 +63,10 @@ describe('the images of the apps', { skip: root }, () => {
   }
 
   for (const app of APP_NAMES) {
-    describe(app, { skip: missing(app) }, () => {
+    describeUnless(missing(app))(app, () => {
       let image: AppImage;
       let unpacked: UnpackedImage;
-      before(async () => {
+      beforeAll(async () => {
         image = await buildAppImage(app, { signal });
         if (!existsSync(lower)) {
           mkdirSync(lower);
@@ -73,7 +74,7 @@ describe('the images of the apps', { skip: root }, () => {
         }
         unpacked = new UnpackedImage(image.archivePath, lower);
       });
-      after(() => unpacked?.remove());
+      afterAll(() => unpacked?.remove());
 
       it('is as its check asks: one user that is not root, nothing to run but Node, no secret, a bill of materials', async () => {
         assert.deepEqual((await checkAppArchive(image.archivePath, architecture, signal)).missing, []);

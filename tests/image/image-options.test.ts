@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { until } from '@slipway/testing';
+import { describeUnless, itUnless } from '@slipway/testing/jest';
 import { checkArchive } from '../../deploy/images/check.ts';
 import { readOptions } from '../../deploy/images/image-options.ts';
 import { buildSandboxImage, type SandboxImage } from '../../deploy/images/sandbox-image.ts';
@@ -16,7 +17,7 @@ const TOKEN = 'a token that only the two of them know';
 const skip =
   options.length === 0 ? 'say which options to build and try: SLIPWAY_IMAGE_OPTIONS=ipython,vscode (docs/sandbox-images.md); needs root and minutes' : false;
 
-describe('the sandbox image with options', { skip }, () => {
+describeUnless(skip)('the sandbox image with options', () => {
   let image: SandboxImage;
   let unpacked: UnpackedImage;
   let actionServer: RunningContainer;
@@ -47,7 +48,7 @@ describe('the sandbox image with options', { skip }, () => {
     assert.equal(answer.status, 200, `${text}\n${actionServer.output()}`);
     return text;
   };
-  before(async () => {
+  beforeAll(async () => {
     image = await buildSandboxImage({ signal: AbortSignal.timeout(20 * 60_000), options });
     unpacked = new UnpackedImage(image.archive);
     const env = {
@@ -63,7 +64,7 @@ describe('the sandbox image with options', { skip }, () => {
     const file = path.join(folder, 'state/action-server.json');
     url = `http://127.0.0.1:${(await until(file, () => JSON.parse(readFileSync(file, 'utf8')) as { port: number }, 30_000)).port}`;
   });
-  after(async () => {
+  afterAll(async () => {
     await actionServer?.stop();
     unpacked?.remove();
     rmSync(folder, { recursive: true, force: true });
@@ -74,13 +75,13 @@ describe('the sandbox image with options', { skip }, () => {
     assert.match(image.tags.versioned, new RegExp(`-${options.join('-')}$`));
   });
 
-  it('ipython: runs a cell', { skip: options.includes('ipython') ? false : 'not chosen' }, async () => {
+  itUnless(options.includes('ipython') ? false : 'not chosen')('ipython: runs a cell', async () => {
     assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /IPythonRunCellAction/);
     const said = await ask('POST', '/execute_action', { action: { kind: 'IPythonRunCellAction', code: 'import sys\nprint(6 * 7, sys.version_info.major)' } });
     assert.match(said, /42 3/);
   });
 
-  it('browser: has a Chromium that shows a page, with fonts for it', { skip: options.includes('browser') ? false : 'not chosen' }, async () => {
+  itUnless(options.includes('browser') ? false : 'not chosen')('browser: has a Chromium that shows a page, with fonts for it', async () => {
     assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /BrowserNavigateAction/);
     const command = [
       'bash',
@@ -91,7 +92,7 @@ describe('the sandbox image with options', { skip }, () => {
     assert.match(said, /<h1>shown<\/h1>[\s\S]*\n[1-9]\d*$/);
   });
 
-  it('vscode: starts when it is opened, and lets in with its token alone', { skip: options.includes('vscode') ? false : 'not chosen' }, async () => {
+  itUnless(options.includes('vscode') ? false : 'not chosen')('vscode: starts when it is opened, and lets in with its token alone', async () => {
     assert.deepEqual(JSON.parse(await ask('GET', '/vscode/status')), { running: false, enabled: true });
     const opened = JSON.parse(await ask('POST', '/vscode/open', { host: '127.0.0.1' })) as { open: boolean; port: number; token: string; reason?: string };
     assert.ok(opened.open, opened.reason);

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterAll, describe, it } from '@jest/globals';
+import { itUnless } from '@slipway/testing/jest';
 import { ROOT } from '../../deploy/images/image-parts.ts';
 
 const load = <Module>(script: string): Promise<Module> => import(path.join(ROOT, 'apps/web/scripts', script)) as Promise<Module>;
@@ -14,9 +15,9 @@ const built = path.join(ROOT, 'apps/web/.next/standalone/apps/web/.next');
 /** With it two builds of the same sources are the same to the byte; that whole builds are was tried by hand, because one takes most of a minute. */
 describe('what the pages hold of their build', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-pages-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is the hash of their sources, and keys that are made of it', { skip: existsSync(built) ? false : 'apps/web is not built' }, () => {
+  itUnless(existsSync(built) ? false : 'apps/web is not built')('is the hash of their sources, and keys that are made of it', () => {
     assert.match(buildId(ROOT), /^[0-9a-f]{24}$/);
     assert.equal(readFileSync(path.join(built, 'BUILD_ID'), 'utf8'), buildId(ROOT));
     const keys = () =>

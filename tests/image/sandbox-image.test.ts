@@ -3,8 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import { checkArchive } from '../../deploy/images/check.ts';
 import { BUNDLES, type BundleName, builtBundle } from '../../deploy/images/image-parts.ts';
 import { imageCacheFolder } from '../../deploy/images/layer-cache.ts';
@@ -17,20 +18,20 @@ const TOKEN = 'a token that only the two of them know';
 /** Mounts, chroot and the packages' scripts. */
 const skip = process.getuid?.() === 0 ? false : 'the image is made and run below a chroot, which needs root';
 
-describe('the sandbox image', { skip }, () => {
+describeUnless(skip)('the sandbox image', () => {
   let image: SandboxImage;
   let unpacked: UnpackedImage;
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-image-test-'));
 
   const bundle = (name: BundleName): string => path.join(folder, `${name}.cjs`);
 
-  before(async () => {
+  beforeAll(async () => {
     // Copies, so that a build that runs beside the tests changes nothing.
     for (const name of Object.keys(BUNDLES) as BundleName[]) cpSync(builtBundle(name), bundle(name));
     image = await buildSandboxImage({ signal, bundle });
     unpacked = new UnpackedImage(image.archive);
   });
-  after(() => {
+  afterAll(() => {
     unpacked?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -119,7 +120,7 @@ describe('the sandbox image', { skip }, () => {
         30_000,
       );
 
-    before(async () => {
+    beforeAll(async () => {
       actionServer = startContainer({
         root: unpacked.root,
         uid: 10_002,
@@ -158,7 +159,7 @@ describe('the sandbox image', { skip }, () => {
       });
       agentUrl = `http://127.0.0.1:${(await listening('agent', 'listening.json')).port}`;
     });
-    after(async () => {
+    afterAll(async () => {
       await agentServer?.stop();
       await actionServer?.stop();
     });

@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterAll, it } from '@jest/globals';
 import { freePort, until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import pg from 'pg';
 import { identityImage } from '../../deploy/cluster/images/identity-image.ts';
 import { POSTGRES_USER, postgresImage } from '../../deploy/cluster/images/postgres-image.ts';
@@ -16,9 +17,9 @@ import { UnpackedImage } from './unpacked-image.ts';
 const signal = AbortSignal.timeout(5 * 60_000);
 const skip = process.getuid?.() === 0 ? false : 'the images are run below a chroot, which needs root';
 
-describe('the images of what an installation in a test stands on', { skip }, () => {
+describeUnless(skip)('the images of what an installation in a test stands on', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-test-images-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** As a pod would: not root, a read-only root, emptyDirs at /tmp and, where there is one, /data. */
   async function withContainer(

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless, skipTest } from '@slipway/testing/jest';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
 import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
 import { runDocumented } from '../operate/documented.ts';
@@ -16,14 +16,16 @@ const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gatewa
 /** How far the agent counts while everything around it is replaced, one number a second. */
 const COUNT = 20;
 
-describe('the chart, installed on a cluster', { skip: missing ?? false, timeout: 900_000 }, () => {
+jest.setTimeout(900_000);
+
+describeUnless(missing)('the chart, installed on a cluster', () => {
   let on: OpenInstall;
   let person: Person;
-  before(async () => {
+  beforeAll(async () => {
     on = await openInstall();
     person = await Person.open(on);
   });
-  after(async () => {
+  afterAll(async () => {
     await person?.close();
     await on?.close();
   });
@@ -31,9 +33,9 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
   /** One after the other: after a step that failed the next ones would only wait. */
   let broken = false;
   const step = (name: string, work: () => Promise<void>, missing?: string): void => {
-    it(name, async (test) => {
-      if (missing !== undefined) return test.skip(missing);
-      if (broken) return test.skip('an earlier step failed');
+    it(name, async () => {
+      if (missing !== undefined) return skipTest(missing);
+      if (broken) return skipTest('an earlier step failed');
       try {
         await work();
       } catch (error) {
@@ -105,8 +107,8 @@ describe('the chart, installed on a cluster', { skip: missing ?? false, timeout:
     expect(await person.wholeLog()).toEqual(['Look around and leave a short note']);
   });
 
-  it('the sign-in went through the page of a real Keycloak', (test) => {
-    if (asked === undefined || on.issuer.missing !== null) return test.skip(on.issuer.missing ?? 'nobody has signed in');
+  it('the sign-in went through the page of a real Keycloak', () => {
+    if (asked === undefined || on.issuer.missing !== null) return skipTest(on.issuer.missing ?? 'nobody has signed in');
     expect(asked).toEqual({
       url: expect.stringMatching(/^https:\/\/id\.slipway\.test\/realms\/slipway\/protocol\/openid-connect\/auth\?/),
       title: 'Sign in to Slipway',

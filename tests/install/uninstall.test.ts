@@ -1,7 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
 import { missingForHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { HelmClient } from '../../deploy/cluster/helm-client.ts';
 import { CHART, MINIMUM } from '../helm/chart.ts';
 import { runDocumented } from '../operate/documented.ts';
@@ -18,7 +18,9 @@ const AT_WORK = {
 };
 
 /** Without a node and without hooks: objects alone. install.test.ts does the same with everything at work. */
-describe('an uninstall of the chart', { skip: missing ?? false, timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describeUnless(missing)('an uninstall of the chart', () => {
   let cluster: TestCluster;
   let helm: HelmClient;
   const apply = (object: object): Promise<string> => cluster.kubectl(['apply', '-f', '-'], JSON.stringify(object));
@@ -38,7 +40,7 @@ describe('an uninstall of the chart', { skip: missing ?? false, timeout: 300_000
   const confining = async (): Promise<string[]> =>
     (await ofRelease(cluster, 'slipway')).filter((one) => /^(LimitRange|NetworkPolicy slipway-sandboxes|Validating)/.test(one));
 
-  before(async () => {
+  beforeAll(async () => {
     cluster = await openBuiltCluster({ realNode: false });
     helm = await HelmClient.open(cluster);
     for (const namespace of ['slipway', 'slipway-sandboxes']) await cluster.kubectl(['create', 'namespace', namespace]);
@@ -60,7 +62,7 @@ describe('an uninstall of the chart', { skip: missing ?? false, timeout: 300_000
       await apply(object);
     await install();
   });
-  after(() => cluster?.close());
+  afterAll(() => cluster?.close());
 
   it('leaves a sandbox at work, and every rule that confines it: they still refuse, the administrator too', async () => {
     const fence = await confining();

@@ -1,6 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless, skipTest } from '@slipway/testing/jest';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
 import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
 import { missingForBrowser, Person } from './person.ts';
@@ -19,31 +19,30 @@ const missing =
     : 'SLIPWAY_UPGRADE=1 runs it: it builds the images of the version before and takes minutes';
 const found = missing ?? (await openPreviousRelease(console.log, AbortSignal.timeout(BUILD_MS)));
 
-describe('the chart of the version before, installed and upgraded to this one while an agent works', {
-  skip: typeof found === 'string' ? found : false,
-  timeout: 900_000,
-}, () => {
+jest.setTimeout(900_000);
+
+describeUnless(typeof found === 'string' ? found : false)('the chart of the version before, installed and upgraded to this one while an agent works', () => {
   const previous = found as PreviousRelease;
   let on: OpenInstall;
   let person: Person;
   /** One after the other: after a step that failed the next ones would only wait. */
   let broken = false;
   const step = (name: string, work: () => Promise<void>): void => {
-    it(name, async (test) => {
-      if (broken) return test.skip('an earlier step failed');
+    it(name, async () => {
+      if (broken) return skipTest('an earlier step failed');
       broken = true;
       await work();
       broken = false;
     });
   };
-  before(async () => {
+  beforeAll(async () => {
     on = await openInstall();
     for (const archive of previous.archives) await on.cluster.importImage(archive);
     await on.imagesKnown(previous.digest);
     await on.imagesKnown();
     person = await Person.open(on);
   });
-  after(async () => {
+  afterAll(async () => {
     await person?.close();
     await on?.close();
   });

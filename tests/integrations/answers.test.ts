@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
 import type { ConnectionWithSecret, IntegrationDelivery, IntegrationDeliveryPage, ThreadAnswerList } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -13,7 +13,7 @@ import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/clients/llm-gateway.client.js';
@@ -32,7 +32,7 @@ if (missing !== null) console.log(`${missing} What needs a real git host is not 
 const WAIT_MS = 60_000;
 const logger = createLogger('answers-test', 'silent');
 
-describe('what a thread on a real Gitea shows', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('what a thread on a real Gitea shows', () => {
   let gitea: Gitea;
   let shop: GiteaRepository;
   let mia: GiteaPerson;
@@ -45,7 +45,7 @@ describe('what a thread on a real Gitea shows', { skip: missing ?? false, timeou
   let dispatch: ProviderDispatch;
   let answers: IntegrationAnswer;
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     const { host } = new URL(gitea.url);
@@ -73,7 +73,7 @@ describe('what a thread on a real Gitea shows', { skip: missing ?? false, timeou
     );
     await startWorking(host);
   });
-  after(async () => {
+  afterAll(async () => {
     await queue?.close();
     await dispatch?.close();
     await pool?.end();

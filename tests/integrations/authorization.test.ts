@@ -1,4 +1,4 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
 import type { ConnectionWithSecret, IntegrationConnection, LinkBegun, OAuthClient, PendingAuthorization } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -6,7 +6,7 @@ import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, ProviderClient } from '@slipway/integrations';
 import { ConnectionCredentials, type CredentialConnection, OAuthSource } from '@slipway/integrations/credentials';
 import { type Gitea, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
@@ -14,7 +14,7 @@ const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const HOUR_MS = 3_600_000;
 
-describe('an organization connected by OAuth at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('an organization connected by OAuth at a real Gitea', () => {
   let gitea: Gitea;
   let bot: GiteaPerson;
   let app: ConversationApp;
@@ -23,7 +23,7 @@ describe('an organization connected by OAuth at a real Gitea', { skip: missing ?
   let id: string;
   let now = Date.now();
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     bot = await gitea.admin.createUser('slipway-bot');
@@ -38,7 +38,7 @@ describe('an organization connected by OAuth at a real Gitea', { skip: missing ?
     const client = { clientId: application.client_id, clientSecret: application.client_secret };
     expect((await app.http(olga, 'PUT', path(`/${id}/oauth-client`), client)).status).toBe(200);
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await app?.close();
     await gitea?.close();

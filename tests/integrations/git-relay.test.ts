@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import type { ConnectionWithSecret, SandboxSecrets } from '@slipway/contracts';
@@ -14,7 +14,7 @@ import { grantRepository } from '@slipway/db/conversations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { gitCredentialEnv } from '../../apps/agent-server/dist/sandbox/git-credentials.js';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
@@ -26,7 +26,7 @@ const run = promisify(execFile);
 const SECRET = 'an ingest secret of the test, long enough';
 type Relay = NonNullable<SandboxSecrets['relays']>[number];
 
-describe('a private repository that a sandbox reads without a credential of its host', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('a private repository that a sandbox reads without a credential of its host', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -42,7 +42,7 @@ describe('a private repository that a sandbox reads without a credential of its 
   const asked: IncomingMessage[] = [];
   let answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body?: string } = () => ({ status: 404 });
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
@@ -63,7 +63,7 @@ describe('a private repository that a sandbox reads without a credential of its 
     conversation = (await app.conversation(olga)).id;
     relay = await granted(conversation, connection, 'ada/shop');
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await app?.close();
     await gitea?.close();

@@ -1,8 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationConnection, IntegrationDeliveryPage, IntegrationHook, IntegrationHookList } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
@@ -16,7 +16,7 @@ interface HookThere {
   readonly config: { readonly url: string };
 }
 
-describe('webhooks that Slipway makes at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('webhooks that Slipway makes at a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -25,7 +25,7 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: missing ?? false
   let mia: Person;
   let connection: IntegrationConnection;
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
@@ -35,7 +35,7 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: missing ?? false
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
     connection = await connect(await ada.createToken('slipway', ['write:repository']));
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     await gitea?.close();
   });

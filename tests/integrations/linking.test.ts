@@ -1,7 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts';
 import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
@@ -9,7 +9,7 @@ const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const MINE = '/api/v1/me/linked-accounts';
 
-describe('linking of accounts at a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('linking of accounts at a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let bob: GiteaPerson;
@@ -19,7 +19,7 @@ describe('linking of accounts at a real Gitea', { skip: missing ?? false, timeou
   let mia: Person;
   let connectionId: string;
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     [ada, bob] = [await gitea.admin.createUser('ada'), await gitea.admin.createUser('bob')];
@@ -33,7 +33,7 @@ describe('linking of accounts at a real Gitea', { skip: missing ?? false, timeou
     application = await gitea.admin.createOAuth2Application('Slipway', [callbackUrl]);
     await enter(application.client_secret);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     await gitea?.close();
   });

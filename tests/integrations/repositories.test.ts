@@ -1,14 +1,14 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, Conversation, RepositoryBranchPage, RepositoryPage } from '@slipway/contracts';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 
-describe('repositories of a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('repositories of a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let bob: GiteaPerson;
@@ -20,7 +20,7 @@ describe('repositories of a real Gitea', { skip: missing ?? false, timeout: 600_
   let host: string;
   let connectionId: string;
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     host = new URL(gitea.url).host;
@@ -46,7 +46,7 @@ describe('repositories of a real Gitea', { skip: missing ?? false, timeout: 600_
     await link(olga, ada);
     await link(mia, bob);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     await gitea?.close();
   });

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
 import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -13,7 +13,7 @@ import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/clients/llm-gateway.client.js';
@@ -31,7 +31,7 @@ if (missing !== null) console.log(`${missing} What needs a real git host is not 
 const WAIT_MS = 60_000;
 const logger = createLogger('write-access-test', 'silent');
 
-describe('what people ask for on a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('what people ask for on a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let shop: GiteaRepository;
@@ -44,7 +44,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
   let models: Server;
   let dispatch: ProviderDispatch;
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     host = new URL(gitea.url).host;
@@ -66,7 +66,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
     await shop.createWebhook({ url: made.connection.address ?? '', secret: made.webhookSecret ?? '' });
     await startDeciding();
   });
-  after(async () => {
+  afterAll(async () => {
     await queue?.close();
     await dispatch?.close();
     await pool?.end();
@@ -223,7 +223,7 @@ describe('what people ask for on a real Gitea', { skip: missing ?? false, timeou
   describe('and in Slack, without a named repository', () => {
     const SIGNING = 'the-signing-secret-of-the-app';
     let slack: ConnectionWithSecret;
-    before(async () => {
+    beforeAll(async () => {
       if (missing !== null) return;
       await ada.createRepository({ name: 'vault', private: true, files: { 'total.js': 'export const total = 1;\n' } });
       const body = {

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { GatewayModelList } from '@slipway/contracts';
 import { LLM } from '@slipway/llm';
 import { freePort, type ModelServer, startModelServer, until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';
-import { expect } from 'expect';
 
 const LITELLM = '1.105.3';
 const MASTER_KEY = 'sk-master-key-of-the-test-0123456789';
@@ -23,12 +23,12 @@ const environment =
 const missing = 'missing' in environment ? `LiteLLM is not tried: ${environment.missing}` : false;
 if (missing !== false) console.log(missing);
 
-describe('a real LiteLLM in the place of llm-gateway', { skip: missing, timeout: 600_000 }, () => {
+describeUnless(missing)('a real LiteLLM in the place of llm-gateway', () => {
   let folder: string;
   let proxy: ChildProcess;
   let provider: ModelServer;
   let url: string;
-  before(async () => {
+  beforeAll(async () => {
     if ('missing' in environment) return;
     provider = await startModelServer({ script: [], apiKey: PROVIDER_KEY });
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-litellm-'));
@@ -42,7 +42,7 @@ describe('a real LiteLLM in the place of llm-gateway', { skip: missing, timeout:
     url = `http://127.0.0.1:${port}`;
     await until('LiteLLM answers', async () => (await fetch(`${url}/health/liveliness`).catch(() => null))?.ok === true, START_MS);
   });
-  after(async () => {
+  afterAll(async () => {
     proxy?.kill('SIGKILL');
     await provider?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { byAnswersSoFar } from '@slipway/testing';
+import { skipTest } from '@slipway/testing/jest';
 import { npmProgram, run } from '@slipway/testing/programs';
-import { expect } from 'expect';
 import { GPT, type ModelClients, openModelClients, type Way } from './world.ts';
 
 interface Cli {
@@ -61,19 +61,19 @@ const CLIS: readonly Cli[] = [
 describe('coding agents of others, through the gateway', () => {
   let clients: ModelClients;
   let folder: string;
-  before(async () => {
+  beforeAll(async () => {
     clients = await openModelClients([]);
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-coding-clis-'));
   });
-  after(async () => {
+  afterAll(async () => {
     await clients?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
   for (const cli of CLIS) {
-    it(`${cli.name} does a task with a tool, as it does without the gateway`, { timeout: 400_000 }, async (context) => {
+    it(`${cli.name} does a task with a tool, as it does without the gateway`, async () => {
       const installed = await npmProgram(cli.name, cli.version);
-      if ('missing' in installed) return context.skip(installed.missing);
+      if ('missing' in installed) return skipTest(installed.missing);
       const [home, workspace] = [path.join(folder, 'home'), path.join(folder, 'workspace')];
       const file = path.join(workspace, 'hello.txt');
       const [fileField, contentField] = cli.fields;
@@ -104,6 +104,6 @@ describe('coding agents of others, through the gateway', () => {
       expect(through.file).toBe(GREETING);
       expect(through.output).toContain('It is written.');
       expect(through).toEqual(direct);
-    });
+    }, 400_000);
   }
 });

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { byAnswersSoFar, type ModelRequest, type ModelTurn } from '@slipway/testing';
-import { expect } from 'expect';
 import OpenAI from 'openai';
 import { CLAUDE, expectAsSent, GPT, type ModelClients, openModelClients, type Way } from './world.ts';
 
@@ -76,10 +75,10 @@ const messages: Task = async (way, model, stream) => {
 
 describe('the official SDKs for Node, through the gateway', () => {
   let clients: ModelClients;
-  before(async () => {
+  beforeAll(async () => {
     clients = await openModelClients(script);
   });
-  after(() => clients?.close());
+  afterAll(() => clients?.close());
 
   const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (name, field: unknown) => (name.startsWith('_') ? undefined : field)));
 

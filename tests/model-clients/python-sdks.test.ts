@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ModelRequest, ModelTurn } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import { pythonEnvironment, run } from '@slipway/testing/programs';
-import { expect } from 'expect';
 import { CLAUDE, expectAsSent, GPT, type ModelClients, openModelClients, type Way } from './world.ts';
 
 const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0'];
@@ -18,12 +18,12 @@ const script = (request: ModelRequest): ModelTurn =>
     ? { text: 'It is 7 °C in Käseburg.', usage: USAGE }
     : { text: 'I look first.', toolCalls: [{ name: 'weather', arguments: { city: 'Käseburg' }, id: 'call_weather_1' }], usage: USAGE };
 
-describe('the official SDKs for Python, through the gateway', { skip: missing ?? false }, () => {
+describeUnless(missing)('the official SDKs for Python, through the gateway', () => {
   let clients: ModelClients;
-  before(async () => {
+  beforeAll(async () => {
     clients = await openModelClients(script);
   });
-  after(() => clients?.close());
+  afterAll(() => clients?.close());
 
   it('get everything as without it, in three dialects, streamed and whole', async () => {
     if ('missing' in environment) return;

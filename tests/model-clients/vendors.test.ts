@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import {
   startVendorServer,
@@ -27,7 +26,7 @@ let key: string;
 let folder: string;
 const vendors = new Map<VendorKind, VendorServer>();
 
-before(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-vendors-'));
   const models: object[] = [];
   const keys: Record<string, string> = {};
@@ -43,7 +42,7 @@ before(async () => {
   gateway = await startTestGateway({ LLM_MODELS_FILE: path.join(folder, 'models.json'), ...keys });
   key = await gateway.key();
 });
-after(async () => {
+afterAll(async () => {
   await gateway.close();
   await Promise.all([...vendors.values()].map((vendor) => vendor.close()));
   await rm(folder, { recursive: true, force: true });

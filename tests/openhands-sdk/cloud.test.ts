@@ -1,6 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { CreatedProgramKey } from '@slipway/contracts';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish, terminal } from '../stack/script-book.ts';
 import { openhandsEnvironment, Sdk } from './world.ts';
@@ -12,10 +12,12 @@ const NAME = 'API_TOKEN';
 const SECRET = 'a-value-that-nobody-may-read-2718';
 
 /** `OpenHandsCloudWorkspace`: the app starts the sandbox, the client brings the agent. */
-describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describeUnless(missing)("OpenHands' cloud workspace, unmodified", () => {
   let open: OpenStack | undefined;
   let sdk: Sdk | undefined;
-  before(async () => {
+  beforeAll(async () => {
     if ('missing' in environment) return;
     const started = await Promise.allSettled([
       OpenStack.open().then((stack) => {
@@ -27,7 +29,7 @@ describe("OpenHands' cloud workspace, unmodified", { skip: missing ?? false, tim
     ]);
     for (const result of started) if (result.status === 'rejected') throw result.reason;
   });
-  after(async () => {
+  afterAll(async () => {
     await sdk?.close();
     await open?.close();
   });

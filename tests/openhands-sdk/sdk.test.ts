@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { byAnswersSoFar, textOfMessage } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { SdkRuntimeApi } from './runtime-api.ts';
 import { SdkSandbox } from './sandbox.ts';
 import { call, expectWhole, finish, kinds, type Scenario, statuses, terminal } from './scenario.ts';
@@ -12,15 +12,15 @@ const environment = await openhandsEnvironment();
 const missing = 'missing' in environment ? `OpenHands' SDK is not tried: ${environment.missing}` : null;
 if (missing !== null) console.log(missing);
 
-describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
+describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   let world: SdkSandbox;
   let sdk: Sdk;
-  before(async () => {
+  beforeAll(async () => {
     if ('missing' in environment) return;
     // The SDK takes seconds to load.
     [world, sdk] = await Promise.all([SdkSandbox.start(), Sdk.start(environment)]);
   });
-  after(async () => {
+  afterAll(async () => {
     await sdk?.close();
     await world?.close();
   });
@@ -407,10 +407,10 @@ describe("OpenHands' SDK, unmodified", { skip: missing ?? false }, () => {
 
   describe('with a workspace of runtime-api', () => {
     let api: SdkRuntimeApi | undefined;
-    before(async () => {
+    beforeAll(async () => {
       if (missing === null) api = await SdkRuntimeApi.start();
     });
-    after(() => api?.close());
+    afterAll(() => api?.close());
 
     it('starts, pauses, resumes, attaches, leaves and stops a session', async () => {
       type Place = { url: string; key: string; runtime: string };

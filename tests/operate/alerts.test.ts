@@ -1,9 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it, jest } from '@jest/globals';
 import { ERRORS } from '@slipway/contracts';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { parse } from 'yaml';
 import { BOARDS } from '../../tools/dashboards/files.ts';
 import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
@@ -40,7 +40,9 @@ const found = await openPromtool();
 const program = typeof found === 'string' ? '' : found.program;
 const skip = typeof found === 'string' ? found : false;
 
-describe('alerts and dashboards', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('alerts and dashboards', () => {
   it('use no metric that the apps do not have (docs/operate/metrics.md, which is compared with them)', () => {
     // What Prometheus itself says of a target.
     const known = new Set([...queriedNames(), 'up', 'scrape_duration_seconds', 'scrape_samples_scraped']);
@@ -70,7 +72,7 @@ describe('alerts and dashboards', { timeout: 300_000 }, () => {
     expect(dashboards.map(({ uid }) => uid).sort()).toEqual(BOARDS.map(({ name }) => `slipway-${name}`).sort());
   });
 
-  it('each alert fires when it should and not just before (promtool test rules)', { skip }, async () => {
+  itUnless(skip)('each alert fires when it should and not just before (promtool test rules)', async () => {
     expect(Object.keys(ALERT_CASES).sort()).toEqual(rules.map(({ alert }) => alert).sort());
     await inFolder(async (folder) => {
       // Each with its own rule alone: every rule in every case takes promtool four times as long.
@@ -86,7 +88,7 @@ describe('alerts and dashboards', { timeout: 300_000 }, () => {
     });
   });
 
-  it('every expression is PromQL to Prometheus itself (promtool check rules)', { skip }, async () => {
+  itUnless(skip)('every expression is PromQL to Prometheus itself (promtool check rules)', async () => {
     expect(await promtool(program, 'check', 'rules', RULES)).toContain(`SUCCESS: ${rules.length} rules found`);
     await inFolder(async (folder) => {
       const file = path.join(folder, 'panels.yaml');

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { MonitorSchema } from '../../tools/dashboards/datadog-schema.ts';
 import { FakeDatadog } from './fake-datadog.ts';
 import { queriedNames } from './metrics-page.ts';
@@ -33,7 +32,9 @@ describe("Datadog's files", () => {
   });
 });
 
-describe('apply.mjs', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('apply.mjs', () => {
   let datadog: FakeDatadog;
   beforeEach(async () => {
     datadog = await FakeDatadog.open(KEYS);

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { missingForHelm, openHelm } from '@slipway/testing/helm';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { parse, parseAllDocuments } from 'yaml';
 import { APPS, isApp } from '../../deploy/images/apps/app-list.ts';
 
@@ -18,12 +18,14 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-describe('deploy/compose', { timeout: 180_000 }, () => {
+jest.setTimeout(400_000);
+
+describe('deploy/compose', () => {
   let folder: string;
   let services: Readonly<Record<string, Service>>;
   let version: string;
 
-  before(async () => {
+  beforeAll(async () => {
     ({ version } = JSON.parse(await read('package.json')) as { version: string });
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-compose-'));
     await copyFile(path.join(ROOT, 'deploy/compose/make-env.sh'), path.join(folder, 'make-env.sh'));
@@ -36,7 +38,7 @@ describe('deploy/compose', { timeout: 180_000 }, () => {
     });
     ({ services } = parse(text, { merge: true }) as { services: Record<string, Service> });
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('has every app, from the images that npm run image makes, in this version, on its port', () => {
     expect(Object.keys(services).filter(isApp).sort()).toEqual(Object.keys(APPS).sort());
@@ -74,7 +76,7 @@ describe('deploy/compose', { timeout: 180_000 }, () => {
   });
 });
 
-describe('deploy/kind', { timeout: 400_000 }, () => {
+describe('deploy/kind', () => {
   it('is YAML, and its Secrets and hosts are those of its values', async () => {
     const documents = parseAllDocuments(await read('deploy/kind/beside.yaml'));
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
@@ -86,7 +88,7 @@ describe('deploy/kind', { timeout: 400_000 }, () => {
   });
 
   const missing = missingForHelm();
-  it('the chart takes its values', { skip: missing ?? false }, async () => {
+  itUnless(missing)('the chart takes its values', async () => {
     const helm = await openHelm({ signal: AbortSignal.timeout(390_000) });
     const values = ['helm/slipway/values-small.yaml', 'deploy/kind/values.yaml'].flatMap((file) => ['-f', path.join(ROOT, file)]);
     const set = ['--set', 'oidc.issuerUrl=https://id.example.com/realms/slipway', '--set', `sandboxes.image.digest=sha256:${'0'.repeat(64)}`];

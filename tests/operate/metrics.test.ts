@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { itUnless } from '@slipway/testing/jest';
 import { BOARDS } from '../../tools/dashboards/files.ts';
 import { promql } from '../../tools/dashboards/promql.ts';
 import { openGoProgram } from './go-program.ts';
@@ -29,10 +29,12 @@ const WITHOUT_DATA: Readonly<Record<string, string>> = {
 const found = await openGoProgram('prometheus');
 const skip = typeof found === 'string' ? found : false;
 
-describe('the whole stack, watched', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('the whole stack, watched', () => {
   let stack: WatchedStack;
   let prometheus: Prometheus | undefined;
-  before(async () => {
+  beforeAll(async () => {
     stack = await WatchedStack.start();
     if (typeof found !== 'string')
       prometheus = await Prometheus.start(found.program, new Map([...stack.metrics].map(([app, address]) => [`r-slipway-${app}`, address])));
@@ -45,7 +47,7 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
     await stack.work('second');
     await stack.knock();
   });
-  after(async () => {
+  afterAll(async () => {
     await prometheus?.stop();
     await stack?.close();
   });
@@ -57,7 +59,7 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
     expect(readFileSync(METRICS_PAGE, 'utf8')).toBe(page);
   });
 
-  it('counts each run, start, job and refusal once, and nothing that Postgres has refused', { skip }, async () => {
+  itUnless(skip)('counts each run, start, job and refusal once, and nothing that Postgres has refused', async () => {
     const ask = prometheus as Prometheus;
     // The last to come: ten seconds after a run.
     await ask.scraped('sum(conversation_cost_usd_count) >= 3');
@@ -78,7 +80,7 @@ describe('the whole stack, watched', { timeout: 300_000 }, () => {
 
   it('has no metrics on a port that clients or sandboxes reach', () => stack.expectPublicPortsWithoutMetrics());
 
-  it('has data in each panel of each dashboard, as Prometheus itself answers it', { skip }, async () => {
+  itUnless(skip)('has data in each panel of each dashboard, as Prometheus itself answers it', async () => {
     const ask = prometheus as Prometheus;
     await ask.scraped('sum(conversation_cost_usd_count) >= 2');
     const questions = BOARDS.flatMap(({ title: board, rows }) =>

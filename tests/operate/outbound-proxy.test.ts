@@ -5,9 +5,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const run = promisify(execFile);
 /**
@@ -30,7 +29,7 @@ describe('behind a forward proxy, with a certificate authority of its own', () =
     return (server.address() as AddressInfo).port;
   };
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-proxy-'));
     const key = path.join(folder, 'key.pem');
     const certificate = path.join(folder, 'ca.crt');
@@ -77,7 +76,7 @@ describe('behind a forward proxy, with a certificate authority of its own', () =
       service: 'http://slipway-runtime-api.slipway.svc.cluster.local:3002/ready',
     };
   });
-  after(async () => {
+  afterAll(async () => {
     for (const server of servers) {
       server.closeAllConnections();
       server.close();

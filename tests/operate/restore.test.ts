@@ -1,8 +1,8 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { type SignedInClient, signIn, startPostgresServer, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { PORT_OFFSETS } from '../../deploy/local/settings.ts';
@@ -17,7 +17,9 @@ const PAGE = 'backup.md';
 const client = await openPostgresClient();
 const issuerAt = (port: number): string => `http://localhost:${port + PORT_OFFSETS['embedded-identity']}/realms/slipway`;
 
-describe('backup and restore, by the commands of docs/operate/backup.md', { timeout: 240_000, skip: typeof client === 'string' ? client : false }, () => {
+jest.setTimeout(240_000);
+
+describeUnless(typeof client === 'string' ? client : false)('backup and restore, by the commands of docs/operate/backup.md', () => {
   const bin = typeof client === 'string' ? '' : client.folder;
   let open: OpenStack;
   let talk: Talk;
@@ -27,12 +29,12 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
   const run = (name: string, env: Readonly<Record<string, string>>): Promise<string> =>
     runDocumented(PAGE, name, { PATH: `${bin}${path.delimiter}${process.env['PATH']}`, ...env });
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open();
     backup = path.join(open.folder, 'backup');
     await mkdir(path.join(backup, 'older'), { recursive: true });
   });
-  after(() => open.close());
+  afterAll(() => open.close());
 
   it('a dump by a role under row-level security fails, and by the documented role has every table', async () => {
     await open.query("CREATE ROLE under_rls LOGIN PASSWORD 'under_rls'");

@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { openS3Store, type WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { startS3Server } from '@slipway/sandbox/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { runDocumented } from './documented.ts';
 
 const PAGE = 'backup.md';
@@ -15,10 +15,9 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../apps/runtime-api/dist/c
 const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
 const server = await startS3Server();
 
-describe('a store of S3, backed up and restored by the commands of docs/operate/backup.md', {
-  skip: typeof server === 'string' ? server : false,
-  timeout: 120_000,
-}, () => {
+jest.setTimeout(120_000);
+
+describeUnless(typeof server === 'string' ? server : false)('a store of S3, backed up and restored by the commands of docs/operate/backup.md', () => {
   const { endpoint, bucket } = typeof server === 'string' ? { endpoint: '', bucket: '' } : server;
   const signal = AbortSignal.timeout(120_000);
   const urlOf = (prefix: string, at = bucket): string => `s3://${at}/${prefix}?endpoint=${encodeURIComponent(endpoint)}&region=us-east-1`;
@@ -39,7 +38,7 @@ describe('a store of S3, backed up and restored by the commands of docs/operate/
     return found;
   };
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-store-'));
     // As it lies in the image of runtime-api.
     await writeFile(path.join(folder, 'copy-workspaces.js'), `import(${JSON.stringify(pathToFileURL(PROGRAM).href)});\n`);
@@ -50,7 +49,7 @@ describe('a store of S3, backed up and restored by the commands of docs/operate/
     }
     await store.mark('sb-blank', signal);
   });
-  after(async () => {
+  afterAll(async () => {
     if (typeof server !== 'string') await server.close();
     await rm(folder, { recursive: true, force: true });
   });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, Outcomes, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish, type Harness, terminal } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
@@ -13,7 +13,7 @@ const WAIT_MS = 60_000;
 
 /** What a git host must keep, whichever it is. @param unavailable why it is unavailable here. */
 export function publishContract(name: string, startHost: () => Promise<GitHost>, missing: string | null = null): void {
-  describe(`what an agent made, published on ${name}`, { skip: missing ?? false, timeout: 600_000 }, () => {
+  describeUnless(missing)(`what an agent made, published on ${name}`, () => {
     let git: GitHost;
     let ada: HostAccount;
     let front: Front;
@@ -23,7 +23,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     let made: ConnectionWithSecret;
     let harnesses = 0;
 
-    before(async () => {
+    beforeAll(async () => {
       if (missing !== null) return;
       git = await startHost();
       front = await Front.open(git.url);
@@ -42,7 +42,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       front.before = () => {};
       front.after = () => {};
     });
-    after(async () => {
+    afterAll(async () => {
       await open?.close();
       await front?.close();
       await git?.close();

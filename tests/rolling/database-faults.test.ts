@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SilentProxy, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish, terminal } from '../stack/script-book.ts';
@@ -18,7 +17,7 @@ const BACK_MS = 60_000;
 const SHORT_CUT_MS = 5_000;
 const LONG_CUT_MS = 60_000;
 
-describe('Postgres fails under every process of the platform, with a conversation at work', { timeout: 600_000 }, () => {
+describe('Postgres fails under every process of the platform, with a conversation at work', () => {
   let folder: string;
   let pair: DatabasePair;
   /** Every process reaches Postgres through it. */
@@ -29,7 +28,7 @@ describe('Postgres fails under every process of the platform, with a conversatio
   let watched: Watched;
   let ending = false;
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-database-'));
     pair = await DatabasePair.start(folder);
     proxy = await SilentProxy.open(pair.url);
@@ -40,7 +39,7 @@ describe('Postgres fails under every process of the platform, with a conversatio
     watched = { open, person: open.person, talk, socket, ownerUrl: () => pair.url };
     await recovery(watched, BACK_MS);
   });
-  after(async () => {
+  afterAll(async () => {
     proxy?.heal();
     socket?.close();
     await open?.close();

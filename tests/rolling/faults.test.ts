@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import type { Deployment } from './fleet.ts';
 import { writeNextVersion } from './next-version.ts';
 import { OpenRolling } from './open-rolling.ts';
@@ -13,15 +13,17 @@ import type { Replica } from './replica.ts';
 /** The advisory lock of the replica that leads the pools. */
 const POOL_LOCK = 7_215_310;
 
-describe('with two replicas of everything, two conversations at work and five requests a second', { timeout: 400_000 }, () => {
+jest.setTimeout(400_000);
+
+describe('with two replicas of everything, two conversations at work and five requests a second', () => {
   let rolling: OpenRolling;
   let folder: string;
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-next-'));
     rolling = await OpenRolling.open({ conversations: 2, perSecond: 5, stepSeconds: 0.7, standby: true });
   });
-  after(async () => {
+  afterAll(async () => {
     await rolling?.close();
     await rm(folder, { recursive: true, force: true });
   });
@@ -77,8 +79,8 @@ describe('with two replicas of everything, two conversations at work and five re
     expectNoneFailed();
   });
 
-  it('Redis is emptied while a conversation starts: nothing is lost, and its start is queued again', async (test) => {
-    if (rolling.redis === null) return test.skip('no redis-server on PATH: apt-get install redis-server');
+  it('Redis is emptied while a conversation starts: nothing is lost, and its start is queued again', async () => {
+    if (rolling.redis === null) return skipTest('no redis-server on PATH: apt-get install redis-server');
     const { url } = rolling.redis;
     const begun = rolling.begin('redis-emptied');
     // Until the request is answered and after it: with the job or without, there is the outbox job.

@@ -1,5 +1,4 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { cleanExitOf, DEPLOYMENTS, type Deployment } from './fleet.ts';
 import { OpenRolling } from './open-rolling.ts';
 
@@ -7,15 +6,15 @@ import { OpenRolling } from './open-rolling.ts';
 const RESUME_MS = 2_000;
 const PROXIES: readonly Deployment[] = ['sandbox-gateway', 'web'];
 
-describe('an upgrade in the middle of the day: every deployment rolls while eight conversations work and twenty requests a second come', {
-  timeout: 240_000,
-}, () => {
+jest.setTimeout(240_000);
+
+describe('an upgrade in the middle of the day: every deployment rolls while eight conversations work and twenty requests a second come', () => {
   let rolling: OpenRolling;
 
-  before(async () => {
+  beforeAll(async () => {
     rolling = await OpenRolling.open({ conversations: 8, perSecond: 20 });
   });
-  after(() => rolling?.close());
+  afterAll(() => rolling?.close());
 
   it('costs no request that is repeated, no page, no event, and no reader and no socket into a sandbox more than two seconds', async () => {
     // Those that do the work all at once, as `helm upgrade` does, then the two proxies: on two cores, more processes that start together would be what is measured.

@@ -3,10 +3,9 @@ import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Changes, type Conversation, ERRORS, type ErrorCode, type EventOf, MAX_PROMPT_LENGTH, type Problem } from '@slipway/contracts';
 import { createSampleRepository, freePort, type ModelFault, type ModelTurn, textOfMessage, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { startStack } from '../../deploy/local/stack.ts';
 import { sandboxProcesses } from '../chaos/sandbox-processes.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
@@ -28,19 +27,19 @@ function expectExplained(problem: { code?: string | undefined; detail?: string |
   expect(ERRORS[code].nextStep).toMatch(/\w+ .*\.$/);
 }
 
-describe('bad input', { timeout: 600_000 }, () => {
+describe('bad input', () => {
   let open: OpenStack;
   const privateNames = ['private.git'];
   const sample = { 'README.md': '# Sample\n' };
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open({
       privateNames,
       env: { SETUP_SCRIPT_TIMEOUT_SECONDS: '5', CLONE_TIMEOUT_SECONDS: '6', LLM_FIRST_BYTE_TIMEOUT_SECONDS: '4', LLM_SILENCE_TIMEOUT_SECONDS: '4' },
     });
     await createSampleRepository(open.repositories, 'sample.git', sample);
   });
-  after(() => open.close());
+  afterAll(() => open.close());
 
   const repository = (name: string): string => `${open.git.url}/${name}`;
   let harnesses = 0;
@@ -57,7 +56,10 @@ describe('bad input', { timeout: 600_000 }, () => {
   }
   const begin = (harness: Harness, more: { repository?: string; branch?: string } = {}): Promise<Talk> => open.talk(harnessName(), harness, more);
 
-  describe('at the start', { concurrency: 4 }, () => {
+  describe('at the start', () => {
+    const leftOpen: Server[] = [];
+    afterAll(() => Promise.all(leftOpen.map(closed)));
+
     /** A start that fails at this step; the conversation and its log say the same. */
     async function expectFailedStart(talk: Talk, at: string, code: ErrorCode, words: RegExp): Promise<void> {
       const { start, status, sandboxStatus } = await talk.startFailed();
@@ -71,14 +73,14 @@ describe('bad input', { timeout: 600_000 }, () => {
       await talk.expectWholeLog();
     }
 
-    it('an unknown repository is named, and once it is there a message starts the conversation', async () => {
+    it.concurrent('an unknown repository is named, and once it is there a message starts the conversation', async () => {
       const talk = await begin([finish()], { repository: repository('later.git') });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.not-found', /no git repository at .*later\.git/);
       await createSampleRepository(open.repositories, 'later.git', sample);
       await sayHello(talk);
     });
 
-    it('a private repository without a token is distinguished from a missing one, without waiting for a password', async () => {
+    it.concurrent('a private repository without a token is distinguished from a missing one, without waiting for a password', async () => {
       await createSampleRepository(open.repositories, 'private.git', sample);
       const talk = await begin([finish()], { repository: repository('private.git') });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.private', /private\.git asks for a password/);
@@ -86,14 +88,14 @@ describe('bad input', { timeout: 600_000 }, () => {
       await sayHello(talk);
     });
 
-    it('a branch that does not exist is named, and once it is there a message starts the conversation', async () => {
+    it.concurrent('a branch that does not exist is named, and once it is there a message starts the conversation', async () => {
       const talk = await begin([finish()], { repository: repository('sample.git'), branch: 'to-come' });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.branch-not-found', /no branch "to-come"/);
       execFileSync('git', ['-C', path.join(open.repositories, 'sample.git'), 'branch', 'to-come', 'main']);
       await sayHello(talk);
     });
 
-    it('a setup script that fails shows its output, and once it is corrected in the repository a message starts the conversation', async () => {
+    it.concurrent('a setup script that fails shows its output, and once it is corrected in the repository a message starts the conversation', async () => {
       await createSampleRepository(open.repositories, 'fails.git', {
         '.openhands/setup.sh': 'echo looking for the compiler\necho no compiler here >&2\nexit 3\n',
       });
@@ -106,16 +108,16 @@ describe('bad input', { timeout: 600_000 }, () => {
       expect(talk.of('ObservationEvent').map(({ observation }) => textOf(observation))).toContain('corrected');
     });
 
-    it('a setup script that hangs is killed at its limit with all that it started, and shows its output', async () => {
+    it.concurrent('a setup script that hangs is killed at its limit with all that it started, and shows its output', async () => {
       await createSampleRepository(open.repositories, 'hangs.git', { '.openhands/setup.sh': 'echo begun\nsleep 86421 &\nsleep 86422\n' });
       const talk = await begin([finish()], { repository: repository('hangs.git') });
       await expectFailedStart(talk, 'RUNNING_SETUP_SCRIPT', 'setup.timeout', /did not end within 5 s and was killed[\s\S]*begun/);
       await until('nothing of it runs', () => processesNamed('sleep 8642').length === 0);
     });
 
-    it('a git server that does not answer is waited for in plain sight, and when it answers the start goes on by itself', async (context) => {
+    it.concurrent('a git server that does not answer is waited for in plain sight, and when it answers the start goes on by itself', async () => {
       const silent = await listening(createServer(() => {}));
-      context.after(() => closed(silent));
+      leftOpen.push(silent);
       const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
       const talk = await begin([finish()], { repository: `${address}/sample.git` });
       const problem = await until(
@@ -129,13 +131,13 @@ describe('bad input', { timeout: 600_000 }, () => {
       await talk.expectWholeLog();
     });
 
-    it('a git server without a listener is given up in the end, and once it is there a message starts the conversation', async (context) => {
+    it.concurrent('a git server without a listener is given up in the end, and once it is there a message starts the conversation', async () => {
       const server = createServer((request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
       const port = await freePort();
       const talk = await begin([finish()], { repository: `http://127.0.0.1:${port}/sample.git` });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.unreachable', /did not answer/);
       await listening(server, port);
-      context.after(() => closed(server));
+      leftOpen.push(server);
       await sayHello(talk);
     });
   });
@@ -313,7 +315,7 @@ describe('bad input', { timeout: 600_000 }, () => {
     }
   });
 
-  describe('from the model', { concurrency: 4 }, () => {
+  describe('from the model', () => {
     const GOOD: ModelTurn = { text: 'Now it works.' };
     const lastError = (talk: Talk): EventOf<'ConversationErrorEvent'> | undefined => talk.of('ConversationErrorEvent').at(-1);
     async function expectGivenUp(fault: ModelFault, code: ErrorCode, words: RegExp): Promise<Talk> {
@@ -341,7 +343,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       ['half an answer and then nothing', { fault: 'hang-mid-stream', text: 'half' }],
     ];
     for (const [what, fault] of passing) {
-      it(`${what} is tried again, and leaves nothing of itself in the log`, async () => {
+      it.concurrent(`${what} is tried again, and leaves nothing of itself in the log`, async () => {
         const name = harnessName();
         const talk = await open.talk(name, (_request, number) => (number === 1 ? fault : GOOD));
         await talk.ended('finished');
@@ -355,24 +357,24 @@ describe('bad input', { timeout: 600_000 }, () => {
       });
     }
 
-    it('nonsense without end is given up with a sentence, and the next message is answered', async () => {
+    it.concurrent('nonsense without end is given up with a sentence, and the next message is answered', async () => {
       await expectGivenUp({ fault: 'nonsense' }, 'model.bad-response', /model/);
     });
 
-    it('500s without end are given up with a sentence, and the next message is answered', async () => {
+    it.concurrent('500s without end are given up with a sentence, and the next message is answered', async () => {
       await expectGivenUp({ fault: 'status', status: 500, message: 'The engine is on fire.' }, 'model.unavailable', /engine is on fire/);
     });
 
-    it('a refused key ends the run at once, without the key in the sentence', async () => {
+    it.concurrent('a refused key ends the run at once, without the key in the sentence', async () => {
       const talk = await expectGivenUp({ fault: 'status', status: 401, message: `Incorrect API key provided: ${LLM_KEY}.` }, 'model.auth', /refused the key/);
       expect(JSON.stringify(talk.events)).not.toContain(LLM_KEY);
     });
 
-    it('used-up credit ends the run at once', async () => {
+    it.concurrent('used-up credit ends the run at once', async () => {
       await expectGivenUp({ fault: 'status', status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' }, 'model.quota', /quota/);
     });
 
-    it('malformed arguments and a tool that there is not are reported to the model, which goes on', async () => {
+    it.concurrent('malformed arguments and a tool that there is not are reported to the model, which goes on', async () => {
       const name = harnessName();
       const talk = await open.talk(name, [
         { text: 'Let me see.', toolCalls: [{ name: 'terminal', arguments: '{"command": "ls' }] },
@@ -391,7 +393,7 @@ describe('bad input', { timeout: 600_000 }, () => {
       await sayHello(talk);
     });
 
-    it('one call over and over is stopped as stuck, and a message that says otherwise goes on', async () => {
+    it.concurrent('one call over and over is stopped as stuck, and a message that says otherwise goes on', async () => {
       const talk = await begin([terminal('echo again')]);
       await talk.ended('stuck');
       expectExplained(lastError(talk), 'agent.stuck', /same thing 5 times/);

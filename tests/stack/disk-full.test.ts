@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { type Conversation, ORG_HEADER, type Problem, type Runtime } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import { SmallDisk } from './small-disk.ts';
@@ -18,10 +18,9 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-small-disk-'));
 const opened = await SmallDisk.open(folder);
 if (typeof opened === 'string') rmSync(folder, { recursive: true, force: true });
 
-describe('the volume of Postgres is full while a conversation runs, and has room again', {
-  timeout: 240_000,
-  skip: typeof opened === 'string' ? opened : false,
-}, () => {
+jest.setTimeout(240_000);
+
+describeUnless(typeof opened === 'string' ? opened : false)('the volume of Postgres is full while a conversation runs, and has room again', () => {
   const disk = opened as SmallDisk;
   let open: OpenStack;
   let working: Talk;
@@ -30,11 +29,11 @@ describe('the volume of Postgres is full while a conversation runs, and has room
   let pids: number[];
   let ending = false;
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open({ env: { DATABASE_URL: disk.url } });
     pids = SERVICES.map((service) => open.stack.pidOf(service));
   });
-  after(async () => {
+  afterAll(async () => {
     await disk.free();
     await open?.close();
     await disk.close();

@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Conversation, QueuedMessage } from '@slipway/contracts';
 import { createSampleRepository, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import type { Talk } from './talk.ts';
@@ -20,7 +19,9 @@ interface LogLine {
   readonly text: string;
 }
 
-describe('logs', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('logs', () => {
   let open: OpenStack;
   let talk: Talk;
   let receiver: Server;
@@ -28,7 +29,7 @@ describe('logs', { timeout: 300_000 }, () => {
   const exported: Buffer[] = [];
   const trace = newTrace();
 
-  before(async () => {
+  beforeAll(async () => {
     receiver = createServer((request, response) => {
       request.on('data', (part: Buffer) => exported.push(part));
       request.on('end', () => response.end());
@@ -41,7 +42,7 @@ describe('logs', { timeout: 300_000 }, () => {
     talk = open.follow(((await response.json()) as Conversation).id);
     await talk.ended('finished');
   });
-  after(async () => {
+  afterAll(async () => {
     await open?.close();
     receiver?.close();
   });

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Conversation, Problem, Runtime } from '@slipway/contracts';
 import { type ModelRequest, type ModelTurn, SilentProxy, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import type { Talk } from './talk.ts';
@@ -20,7 +19,9 @@ const NEXT_EPOCH_MS = 60_000;
  */
 const RECOVERY_MS = 15_000;
 
-describe('the network between app-server and the sandboxes is cut for longer than a lease, without a word to either', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('the network between app-server and the sandboxes is cut for longer than a lease, without a word to either', () => {
   let open: OpenStack;
   /** What sandboxes send to app-server. */
   let ingest: SilentProxy;
@@ -40,7 +41,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   let ofFirst = { answers: 0, lines: 0 };
   const sandboxes = new Map<Talk, Runtime>();
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open({
       between: async (addressOf) => {
         ingest = await SilentProxy.open(addressOf('app-server'));
@@ -49,7 +50,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
       },
     });
   });
-  after(async () => {
+  afterAll(async () => {
     for (const proxy of [ingest, runtime, toSandbox]) proxy?.heal();
     await open?.close();
     for (const proxy of [ingest, runtime, toSandbox]) await proxy?.close();

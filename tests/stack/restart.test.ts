@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Changes, Me, QueuedMessage } from '@slipway/contracts';
 import { createSampleRepository, type ModelRequest, type ModelTurn, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import type { Talk } from './talk.ts';
@@ -15,15 +14,17 @@ const STEPS_BEFORE = 5;
 /** Longest from the stack being there again to the end of a conversation that was at work. Milliseconds. */
 const BACK_MS = 30_000;
 
-describe('the whole stack goes away in the middle of a conversation and comes back on the same data', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('the whole stack goes away in the middle of a conversation and comes back on the same data', () => {
   let open: OpenStack;
   let apart: ChildProcess | undefined;
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open();
     await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n' });
   });
-  after(async () => {
+  afterAll(async () => {
     killAll(open.stack.dataDirectory, apart);
     await open.close();
   });

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Conversation, ConversationInfo } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { OpenStack } from './open-stack.ts';
 import { finish } from './script-book.ts';
 import type { Talk } from './talk.ts';
@@ -9,15 +8,17 @@ import type { Talk } from './talk.ts';
 /** Worker sweeps unqueued outbox jobs when they are five seconds old. Milliseconds, on a busy machine. */
 const RECONCILED_MS = 60_000;
 
-describe('run settings, changed while it has the conversation', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('run settings, changed while it has the conversation', () => {
   let open: OpenStack;
   let talk: Talk;
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open();
     talk = await open.talk('run-settings', [finish()]);
     await talk.ended('finished');
   });
-  after(() => open.close());
+  afterAll(() => open.close());
 
   const change = (maxIterations: number): Promise<Response> => open.person.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
   const stored = async (): Promise<number | null> => ((await (await open.person.fetch(talk.path)).json()) as Conversation).maxIterations;

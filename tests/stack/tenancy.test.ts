@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { type Conversation, type Operation, ORG_HEADER, operations, type Runtime, type SubscribeAnswer } from '@slipway/contracts';
 import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { afterTest } from '@slipway/testing/jest';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
@@ -32,7 +32,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },
 };
 
-describe('two users', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('two users', () => {
   let open: OpenStack;
   let other: SignedInClient;
   /** Of the demo user: one that has finished, and one that works as long as the tests take. */
@@ -42,7 +44,7 @@ describe('two users', { timeout: 180_000 }, () => {
   let foreign: Owned;
   let own: Owned;
 
-  before(async () => {
+  beforeAll(async () => {
     open = await OpenStack.open();
     other = await register('Other Person', 'other');
     const large = terminal('for n in $(seq 30); do head -c 900 /dev/zero | tr "\\0" "é"; echo; done');
@@ -72,7 +74,7 @@ describe('two users', { timeout: 180_000 }, () => {
     };
     expect(Object.values(foreign).filter((id) => id === '')).toEqual([]);
   });
-  after(() => open.close());
+  afterAll(() => open.close());
 
   async function register(name: string, username: string): Promise<SignedInClient> {
     const browser = new CookieClient();
@@ -157,12 +159,12 @@ describe('two users', { timeout: 180_000 }, () => {
   describe('on a socket', () => {
     let socket: Socket;
     const heard: string[] = [];
-    before(async () => {
+    beforeAll(async () => {
       socket = io(open.url, { path: '/socket.io', transports: ['websocket'], extraHeaders: { cookie: other.cookie, origin: open.url }, forceNew: true });
       socket.onAny((name: string, frame: { conversationId?: string }) => void heard.push(`${name} ${frame.conversationId ?? ''}`));
       await until('the socket is open', () => socket.connected);
     });
-    after(() => socket.disconnect());
+    afterAll(() => void socket.disconnect());
     const subscribe = (orgId: string, conversationId: string): Promise<SubscribeAnswer> =>
       socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
 
@@ -225,7 +227,7 @@ describe('two users', { timeout: 180_000 }, () => {
   describe('in their sandboxes', () => {
     let victim: Runtime;
     let attacker: Runtime;
-    before(async () => {
+    beforeAll(async () => {
       [victim, attacker] = await Promise.all([open.sandboxOf(busy), open.sandboxOf(mine)]);
       expect([victim.status, attacker.status]).toEqual(['running', 'running']);
       expect(victim.session_api_key).not.toBe(attacker.session_api_key);
@@ -306,7 +308,7 @@ describe('two users', { timeout: 180_000 }, () => {
     });
   });
 
-  it('a member who is removed while an agent works for them has nothing left of the organization within ten seconds: requests, sockets, keys, the way into the sandbox, the sandbox', async (test) => {
+  it('a member who is removed while an agent works for them has nothing left of the organization within ten seconds: requests, sockets, keys, the way into the sandbox, the sandbox', async () => {
     const made = await open.person.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Left behind' } });
     const org = ((await made.json()) as { id: string }).id;
     const root = `/api/v1/orgs/${org}`;
@@ -320,7 +322,7 @@ describe('two users', { timeout: 180_000 }, () => {
     const { token } = await post<{ token: string }>('/api-keys', { name: 'ci', scopes: ['conversation:read'] });
     const talk = new Talk(open.url, other, org, id);
     const socket = io(open.url, { path: '/socket.io', transports: ['websocket'], auth: { token }, reconnection: false, forceNew: true });
-    test.after(() => {
+    afterTest(() => {
       talk.close();
       socket.disconnect();
     });

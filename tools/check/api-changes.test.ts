@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { changesThatBreak } from './api-changes.ts';
 
 type Json = Record<string, unknown>;

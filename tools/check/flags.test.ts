@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { overdueFlags } from './flags.ts';
 
 describe('the check of flags', () => {

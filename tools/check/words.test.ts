@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { oldWords, oldWordsIn } from './words.ts';
 
 describe('the check of words', () => {

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ERRORS, type ErrorCode, MAX_OBSERVATION_LENGTH, Problem, SandboxObservation } from '@slipway/contracts';
 import { stopwatch } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type RunningServer, startActionServer, TOKEN, textOf } from './testing/running-server.js';
 
@@ -25,7 +24,7 @@ describe('action-server, given bad input', () => {
   const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
   const lifeOf = async (): Promise<unknown> => ((await (await fetch(`${server.url}/alive`)).json()) as { instance: unknown }).instance;
 
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     instance = await lifeOf();
     for (const folder of ['folder', 'folder/deep']) mkdirSync(at(folder));
@@ -42,7 +41,7 @@ describe('action-server, given bad input', () => {
     execFileSync('mkfifo', [at('pipe')]);
     peakBefore = peak();
   });
-  after(async () => {
+  afterAll(async () => {
     const [alive, grown] = [await lifeOf(), peak() - peakBefore];
     await server.close();
     // One process served all of it.

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, textOfContent } from '@slipway/contracts';
 import { type ModelScript, type ModelServer, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
@@ -16,11 +15,11 @@ describe('agent-server', () => {
   let model: ModelServer;
   let app: TestApp;
 
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
   });
-  after(() => Promise.all([sandbox.close(), model.close()]));
+  afterAll(() => Promise.all([sandbox.close(), model.close()]));
   afterEach(() => app?.close());
 
   /** A conversation with its own app. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { expect, it } from '@jest/globals';
 import { startModelServer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { endContainer, firstProcessOf, inContainer, makeVolume, noContainers } from './testing/container.js';
 import { TestSandbox } from './testing/sandbox.js';
 
@@ -13,7 +13,7 @@ interface Bash {
   readonly stderr: string | null;
 }
 
-describe('a sandbox as two containers: two users, read-only roots, each the first process of its own table', { skip: noContainers() }, () => {
+describeUnless(noContainers())('a sandbox as two containers: two users, read-only roots, each the first process of its own table', () => {
   it('works, keeps no process that has ended, lets each read what the other wrote, and ends within 2 s of being asked', async () => {
     const sandbox = await TestSandbox.create();
     const at = (name: string): string => path.join(sandbox.directory, name);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ConversationWatcher, type RedisServer, SilentProxy, startRedisServer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { type Answer, ConversationApp, type Person, thought } from './testing/conversation-app.js';
 
 /** How long nothing comes through. Milliseconds. */
@@ -15,14 +15,16 @@ const RECOVERY_MS = 5_000;
  */
 const ANSWER_MS = 17_000;
 
-describe('a network that goes silent', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('a network that goes silent', () => {
   let app: ConversationApp;
   let person: Person;
   let redis: RedisServer | null;
   let toRedis: SilentProxy | undefined;
   let toPostgres: SilentProxy;
 
-  before(async () => {
+  beforeAll(async () => {
     redis = await startRedisServer();
     if (redis !== null) toRedis = await SilentProxy.open(redis.url);
     app = await ConversationApp.start({
@@ -35,7 +37,7 @@ describe('a network that goes silent', { timeout: 180_000 }, () => {
     });
     person = await app.person();
   });
-  after(async () => {
+  afterAll(async () => {
     toPostgres?.heal();
     toRedis?.heal();
     await app?.close();
@@ -120,8 +122,8 @@ describe('a network that goes silent', { timeout: 180_000 }, () => {
     expect((await app.log(id)).map(({ seq }) => seq)).toEqual([1]);
   });
 
-  it('between app-server and Redis: requests are answered as ever, readers on the other replica are late by seconds and miss nothing, and hints come again within 5 s', async (context) => {
-    if (toRedis === undefined) return context.skip('no redis-server on PATH: apt-get install redis-server');
+  it('between app-server and Redis: requests are answered as ever, readers on the other replica are late by seconds and miss nothing, and hints come again within 5 s', async () => {
+    if (toRedis === undefined) return skipTest('no redis-server on PATH: apt-get install redis-server');
     const id = await started();
     const other = new ConversationWatcher(app.replicas[1]?.url ?? '', person.cookie, { orgId: person.orgId, conversationId: id });
     try {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { AddressRanges } from './addresses/address-ranges.js';
 import { reachableOf } from './addresses/reachable.js';
@@ -19,11 +18,11 @@ describe('the limits of a connection', () => {
     world.names.set('mirror.example', ['127.0.0.1']);
     return world;
   };
-  before(async () => {
+  beforeAll(async () => {
     // Says on every word how much of it there was.
     origin = await startBytes((socket) => socket.on('end', () => socket.end()).on('data', (chunk) => socket.write(Buffer.alloc(chunk.length))));
   });
-  after(async () => {
+  afterAll(async () => {
     await Promise.all(worlds.map((world) => world.close()));
     await origin?.close();
   });

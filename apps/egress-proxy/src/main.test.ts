@@ -4,12 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
 import { createSampleRepository, freePort, type GitServer, startGitServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { basic, CLAIMS, SECRET } from './testing/test-egress.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -24,7 +23,7 @@ describe('the process', () => {
   let health: string;
   let log = '';
   const password = new EgressCredentials(SECRET).sign(CLAIMS);
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-egress-'));
     await createSampleRepository(folder, 'sample.git', { 'README.md': 'hello' });
     git = await startGitServer(folder);
@@ -48,7 +47,7 @@ describe('the process', () => {
     exit = once(child, 'exit').then(([code]) => code as number | null);
     await until('it is ready', async () => (await fetch(`${health}/ready`)).status === 200);
   });
-  after(async () => {
+  afterAll(async () => {
     child?.kill('SIGKILL');
     await git?.close();
     await rm(folder, { recursive: true, force: true });

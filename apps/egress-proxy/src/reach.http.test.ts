@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { CLAIMS, type Origin, startBytes, startOrigin, TestEgress } from './testing/test-egress.js';
 
 describe('a sandbox', () => {
@@ -10,7 +9,7 @@ describe('a sandbox', () => {
   let origin: Origin;
   /** On an address that no rule permits. */
   let canary: Origin;
-  before(async () => {
+  beforeAll(async () => {
     origin = await startOrigin((request, response) => {
       response.setHeader('x-path', request.url ?? '').setHeader('content-length', request.headers['content-length'] ?? '0');
       request.pipe(response);
@@ -22,7 +21,7 @@ describe('a sandbox', () => {
       EGRESS_CLUSTER_RANGES: '140.82.0.0/16,2606:50c0::/32',
     });
   });
-  after(async () => {
+  afterAll(async () => {
     await world?.close();
     await Promise.all([origin?.close(), canary?.close()]);
   });

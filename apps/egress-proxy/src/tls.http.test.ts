@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
 import { connect, createServer, type TLSSocket } from 'node:tls';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readFirstBytes } from './lines/client-hello.js';
 import { type Origin, startBytes, TestEgress } from './testing/test-egress.js';
@@ -15,7 +14,7 @@ describe('TLS through the proxy', () => {
   let world: TestEgress;
   let origin: Omit<Origin, 'seen'>;
   const received: Buffer[] = [];
-  before(async () => {
+  beforeAll(async () => {
     const server = createServer({ ...options, pskCallback: () => PSK.psk }, (socket) => void socket.end(`hello ${String(socket.servername)}`));
     origin = await startBytes((socket) => {
       socket.on('data', (chunk) => received.push(chunk));
@@ -24,7 +23,7 @@ describe('TLS through the proxy', () => {
     world = await TestEgress.start({ EGRESS_PORTS: String(origin.port), EGRESS_TLS_PORTS: String(origin.port), EGRESS_PERMITTED_RANGES: '127.0.0.1' });
     world.names.set('mirror.example', ['127.0.0.1']);
   });
-  after(async () => {
+  afterAll(async () => {
     await world?.close();
     await origin?.close();
   });
@@ -66,7 +65,7 @@ describe('TLS through the proxy', () => {
 
 describe('the first bytes of a connection', () => {
   let hello: Buffer;
-  before(async () => {
+  beforeAll(async () => {
     let sent = Buffer.alloc(0);
     const origin = await startBytes((socket) => socket.on('data', (chunk) => (sent = Buffer.concat([sent, chunk]))));
     // What Node's own TLS 1.3 says, with its post-quantum key.

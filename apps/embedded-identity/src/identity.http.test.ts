@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CookieClient, type IdentityServer, startIdentityServer, submitForm } from '@slipway/testing';
-import { expect } from 'expect';
 
 const APP = 'http://127.0.0.1:9';
 const CALLBACK = `${APP}/oauth/keycloak/callback`;
@@ -16,10 +15,10 @@ interface TokenAnswer {
 
 describe('embedded-identity', () => {
   let identity: IdentityServer;
-  before(async () => {
+  beforeAll(async () => {
     identity = await startIdentityServer(APP);
   });
-  after(() => identity?.close());
+  afterAll(() => identity?.close());
 
   const endpoint = (path: string): string => `${identity.issuerUrl}/protocol/openid-connect/${path}`;
   const verifier = randomBytes(32).toString('base64url');

@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 
 const MASTER = 'master-key-of-the-tests-0123456789abcdef';
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -17,13 +16,13 @@ let owner: SqlPool;
 let model: ModelServer;
 let directory: string;
 const started: ChildProcess[] = [];
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
   model = await startModelServer({ script: () => ({ text: 'hello', usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }) });
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateway-'));
 });
-after(async () => {
+afterAll(async () => {
   for (const child of started) child.kill('SIGKILL');
   await model.close();
   await owner.end();

@@ -2,10 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { openSandboxes, type Sandboxes } from './backends.js';
 import { type Config, loadConfig } from './config.js';
 import { startTestRuntimeApi } from './testing/start-runtime-api.js';
@@ -30,7 +29,7 @@ describe('runtime-api on a cluster that is not there', () => {
     });
   const open = (given: Config): Promise<Sandboxes> => openSandboxes(given, {}, createLogger('runtime-api', 'silent'));
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-backends-'));
     kubeconfig = path.join(folder, 'kubeconfig');
     const server = `https://127.0.0.1:${await freePort()}`;
@@ -45,7 +44,7 @@ describe('runtime-api on a cluster that is not there', () => {
     await writeFile(kubeconfig, lines.join('\n'));
   });
   // A probe of the store may still write while the folder goes.
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
   it('starts, stays up, and says what is wrong in /ready, in its metrics and on its pools', async () => {
     const sandboxes = await open(config());

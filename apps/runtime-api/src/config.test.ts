@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './config.js';
 
 const common = {

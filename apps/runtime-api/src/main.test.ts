@@ -3,13 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Runtime } from '@slipway/contracts';
 import { readActivation } from '@slipway/sandbox';
 import { endAllSandboxes } from '@slipway/sandbox/adapters/process';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -21,11 +20,11 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
   let database: TestDatabase;
   let directory: string;
   const replicas: ChildProcess[] = [];
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-runtime-'));
   });
-  after(async () => {
+  afterAll(async () => {
     for (const replica of replicas) replica.kill('SIGKILL');
     const config = {
       directory,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, jest } from '@jest/globals';
 import { SilentProxy, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi } from './testing/start-runtime-api.js';
 
@@ -13,7 +12,9 @@ const RECOVERY_MS = 5_000;
 /** Longest that a caller waits while the database is silent. Milliseconds. */
 const ANSWER_MS = 25_000;
 
-describe('runtime-api without an answer of Postgres', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('runtime-api without an answer of Postgres', () => {
   it('says so to each caller in time, gives no sandbox to two, and within 5 s of its end gives one to each', async () => {
     let proxy: SilentProxy | undefined;
     const api = await startTestRuntimeApi({ orgSandboxLimit: 50 }, async (url) => {

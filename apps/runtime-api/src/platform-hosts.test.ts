@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Lookup, PlatformHosts } from './platform-hosts.js';
 
 const silent = createLogger('test', 'silent');

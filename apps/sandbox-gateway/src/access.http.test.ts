@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Grant, PLATFORM, SECRET, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
 
 /** Within this who is shut out is out. Milliseconds; what is promised is a second, and one is for a busy machine. */
@@ -14,11 +13,11 @@ const formOf = (ticket: string, path?: string): string => new URLSearchParams({ 
 describe('who is let in', () => {
   let gateway: TestGateway;
   let mine: Grant;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
     mine = await gateway.grant();
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
 
   const enter = async (grant: Grant, body: string, headers: Record<string, string> = {}) => {
     const response = await gateway.request('/.slipway/enter', { method: 'POST', headers: { host: grant.host, ...FORM, ...headers }, body });
@@ -185,10 +184,10 @@ describe('who is let in', () => {
 
 describe('who is shut out again', () => {
   let gateway: TestGateway;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start({ SANDBOX_GATEWAY_GRACE_SECONDS: '4' });
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
 
   const WAYS: Array<[string, (grant: Grant) => Promise<unknown>]> = [
     ['revoked', (grant) => gateway.revoke(grant)],

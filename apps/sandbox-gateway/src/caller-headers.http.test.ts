@@ -1,18 +1,17 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CALLER_KEY_HEADER, CALLER_USER_HEADER, callerUserHeader, callerUserOf, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { GATEWAY_KEY, type Grant, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
 
 describe('what the gateway says of its callers to agent-server', () => {
   let gateway: TestGateway;
   let mine: Grant;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
     mine = await gateway.grant();
     await gateway.owner.query("INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'i', $1, 'Bób')", [mine.user]);
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
 
   const BOB = () => ({ id: mine.user, label: 'Bób', kind: 'user' });
   const said = () => {

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Client, type Dispatcher } from 'undici';
 import { PASSAGE_FROM } from './proxy/passage.js';
 import { Flood, MB } from './testing/flood.js';
@@ -14,12 +13,12 @@ describe('a large answer that says its length', () => {
   let gateway: TestGateway;
   let grant: Grant;
   let headers: Record<string, string>;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
     grant = await gateway.grant();
     headers = { host: grant.host, authorization: `Bearer ${grant.token}` };
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
   const answers = (length: number, send: (response: ServerResponse) => void): void => {
     gateway.upstream.handler = (_request, response) => send(response.writeHead(200, { 'content-length': length }));
   };

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
 import { type Grant, TestGateway } from './testing/test-gateway.js';
@@ -22,11 +21,11 @@ describe('the process', () => {
   let world: TestGateway;
   let grant: Grant;
   const started: ChildProcess[] = [];
-  before(async () => {
+  beforeAll(async () => {
     world = await TestGateway.start();
     grant = await world.grant();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const child of started) child.kill('SIGKILL');
     await world.close();
   });

@@ -1,14 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestGateway } from './testing/test-gateway.js';
 
-describe('a user that opens one connection to sandboxes too many', { timeout: 60_000 }, () => {
+jest.setTimeout(60_000);
+
+describe('a user that opens one connection to sandboxes too many', () => {
   let gateway: TestGateway;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start({ STREAMS_PER_USER: '2' });
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
 
   const metric = async (name: string): Promise<number> => {
     const text = await (await fetch(`${gateway.gateway.metricsUrl}/metrics`)).text();

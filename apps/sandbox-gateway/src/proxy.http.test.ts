@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createConnection } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { WebSocket } from 'ws';
 import { Flood, MB } from './testing/flood.js';
 import { type Grant, PLATFORM, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
@@ -13,12 +12,12 @@ describe('what goes through', () => {
   let gateway: TestGateway;
   let grant: Grant;
   let headers: Record<string, string>;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
     grant = await gateway.grant();
     headers = { host: grant.host, authorization: `Bearer ${grant.token}` };
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
   const handle = (handler: TestGateway['upstream']['handler']): void => {
     gateway.upstream.handler = handler;
   };

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CHARGE_PASS_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { WebSocket } from 'ws';
 import { type Grant, TestGateway } from './testing/test-gateway.js';
 
@@ -13,10 +12,10 @@ describe('who pays for what is sent straight to agent-server', () => {
   let mine: Grant;
   let events: string;
 
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
   beforeEach(async () => {
     mine = await gateway.grant();
     events = `/api/conversations/${mine.conversation}/events`;

@@ -1,16 +1,15 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { WebSocket } from 'ws';
 import { type Grant, TestGateway } from './testing/test-gateway.js';
 
 describe('an insider who steers an agent by its files', () => {
   let gateway: TestGateway;
   let bob: Grant;
-  before(async () => {
+  beforeAll(async () => {
     gateway = await TestGateway.start();
   });
-  after(() => gateway?.close());
+  afterAll(() => gateway?.close());
   beforeEach(async () => {
     bob = await gateway.grant();
     gateway.upstream.handler = (_request, response) => void response.end('{}');

@@ -1,21 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { StartStep } from '@slipway/contracts';
 import { freePort, SilentProxy, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness, SECRET } from './testing/harness.js';
 
 const SILENCE_MS = 3_000;
 const RECOVERY_MS = 5_000;
 
 /** A worker as a process of its own, and a network between it and runtime-api that is cut without a word to either. */
-describe('worker cut off from runtime-api', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('worker cut off from runtime-api', () => {
   let harness: Harness;
   let proxy: SilentProxy;
   let child: ChildProcess;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     proxy = await SilentProxy.open(harness.peers.runtimeUrl);
     const port = await freePort();
@@ -39,7 +40,7 @@ describe('worker cut off from runtime-api', { timeout: 180_000 }, () => {
     });
     await until('the worker is ready', async () => (await fetch(`http://127.0.0.1:${port}/ready`)).ok, 20_000);
   });
-  after(async () => {
+  afterAll(async () => {
     if (child?.exitCode === null) {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');

@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness, SECRET } from './testing/harness.js';
 
 /** Workers as processes of their own, on the real queue. */
@@ -47,19 +46,17 @@ describe('worker process', () => {
   };
   const add = (id: string): Promise<void> => harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
 
-  before(async () => {
+  beforeAll(async () => {
     const opened = await openHarness();
     harness = { ...opened, admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }) };
   });
-  after(async () => {
+  afterAll(async () => {
     for (const child of children) await end(child, 'SIGKILL');
     await harness.admin.end();
     await harness.close();
   });
 
-  it('killed again and again in the middle of starts, the next one ends every start with one sandbox and one message, within 30 s', {
-    timeout: 400_000,
-  }, async () => {
+  it('killed again and again in the middle of starts, the next one ends every start with one sandbox and one message, within 30 s', async () => {
     const conversations = await Promise.all(Array.from({ length: 8 }, () => harness.create()));
     for (const killAt of [3, 11, 24]) {
       const { child } = await startProcess();
@@ -84,9 +81,9 @@ describe('worker process', () => {
     }
     process.stderr.write(`8 starts of a worker killed three times: all ended ${Math.round(performance.now() - began)} ms after the next one was started\n`);
     expect(await end(child, 'SIGTERM')).toBe(0);
-  });
+  }, 400_000);
 
-  it('finds outbox jobs that were not queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
+  it('finds outbox jobs that were not queued, and sandboxes that went silent', async () => {
     const { child } = await startProcess();
     const { id, message } = await harness.create();
     await until('the outbox job was found', () => isReady(id), 15_000);
@@ -96,9 +93,9 @@ describe('worker process', () => {
     await harness.expireLease(id);
     await until('another sandbox', async () => (await harness.row(id)).attempt === 2 && (await isReady(id)), 15_000);
     expect(await end(child, 'SIGTERM')).toBe(0);
-  });
+  }, 180_000);
 
-  it('makes its sweeps on after Postgres has ended its lock connection, time and again', { timeout: 180_000 }, async () => {
+  it('makes its sweeps on after Postgres has ended its lock connection, time and again', async () => {
     const { child } = await startProcess();
     const endLocks = async (): Promise<number> => {
       const { rows } = await harness.admin.query(
@@ -121,11 +118,9 @@ describe('worker process', () => {
       process.stderr.write(`lock connection ended: every sweep again after ${Math.round(performance.now() - began)} ms\n`);
     }
     expect(await end(child, 'SIGTERM')).toBe(0);
-  });
+  }, 180_000);
 
-  it('brings a new confirmation policy to every agent of an organization that works, also when nobody queued that, and by the job of an earlier app-server', {
-    timeout: 180_000,
-  }, async () => {
+  it('brings a new confirmation policy to every agent of an organization that works, also when nobody queued that, and by the job of an earlier app-server', async () => {
     const { child } = await startProcess();
     const ids = (await Promise.all(Array.from({ length: 30 }, () => harness.create()))).map(({ id }) => id);
     await Promise.all(ids.map(add));
@@ -153,9 +148,9 @@ describe('worker process', () => {
     );
     expect(new Set(await Promise.all(ids.map(async (id) => (await harness.row(id)).attempt)))).toEqual(new Set([1]));
     expect(await end(child, 'SIGTERM')).toBe(0);
-  });
+  }, 180_000);
 
-  it('starts a conversation on a warm sandbox fast', { timeout: 180_000 }, async () => {
+  it('starts a conversation on a warm sandbox fast', async () => {
     const { child } = await startProcess();
     const times: number[] = [];
     for (let round = 0; round < 20; round += 1) {
@@ -169,5 +164,5 @@ describe('worker process', () => {
     process.stderr.write(`job added → message with the agent (empty workspace): p50 ${times[10]?.toFixed(0)} ms, worst ${times.at(-1)?.toFixed(0)} ms\n`);
     expect(times[10]).toBeLessThan(2_000);
     await end(child, 'SIGTERM');
-  });
+  }, 180_000);
 });

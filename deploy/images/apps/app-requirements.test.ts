@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import type { ImageFile, ReadImage } from '../image-archive-reader.ts';
 import { appFindingsOf } from './app-requirements.ts';
 

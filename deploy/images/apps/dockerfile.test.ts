@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { appConfig } from '../app-image.ts';
 import { ROOT } from '../image-parts.ts';
 import { APP_NAMES, APPS, type AppName } from './app-list.ts';

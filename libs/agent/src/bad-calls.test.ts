@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, type ModelTurn, startModelServer } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { runAgent } from './run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from './testing.js';
@@ -13,10 +12,10 @@ const finish: ModelTurn = { toolCalls: [call('finish', { message: 'done' })] };
 
 describe('calls that a model makes up', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   async function run(turns: readonly ModelTurn[], tools = STANDARD_TOOLS) {
     server.use([...turns, finish]);

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { messagesOf } from './prompt.js';
 import { runAgent } from './run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from './testing.js';
@@ -14,10 +13,10 @@ const never = (signal: AbortSignal): Promise<never> =>
 /** None of these would end by itself: that the run ends is what the interrupt did. */
 describe('an interrupt ends a run', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   const MOMENTS: Readonly<Record<string, { script: readonly ModelTurn[]; tool?: 'hangs'; port?: 'delay' | 'room'; condenser?: true }>> = {
     'before the first byte of the model': { script: [{ fault: 'hang' }] },

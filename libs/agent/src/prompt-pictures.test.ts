@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import { messagesOf } from './prompt.js';
 
 const PICTURE = 'data:image/png;base64,AAAA';

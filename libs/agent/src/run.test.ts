@@ -1,9 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, type EventOf, LlmRetry, type SandboxAction, type SandboxObservation } from '@slipway/contracts';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { runAgent } from './run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from './testing.js';
 
@@ -13,10 +12,10 @@ const finish = { toolCalls: [call('finish', { message: 'done' })] };
 
 describe('a run of the agent', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(script: ModelScript, execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok')) {
     server.use(script);

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { detectStuck, NUDGE } from './stuck.js';
 

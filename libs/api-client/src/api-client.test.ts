@@ -1,20 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Me } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ApiError, createApiClient, downloadUrls } from './index.js';
 
 describe('the API client', () => {
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   const server = createServer((request, response) => answer(request, response));
   let baseUrl: string;
-  before(async () => {
+  beforeAll(async () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  after(() => {
+  afterAll(() => {
     server.closeAllConnections();
     server.close();
   });

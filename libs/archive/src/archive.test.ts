@@ -20,10 +20,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { after, describe, it } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { pack } from 'tar-stream';
 import { archiveDirectories } from './archive-directories.js';
 import { restoreDirectories } from './restore-directories.js';
@@ -70,7 +70,7 @@ async function foreign(...entries: Array<[Member, string?]>): Promise<Buffer> {
 }
 
 describe('an archive of directories', () => {
-  after(() => {
+  afterAll(() => {
     execFileSync('chmod', ['-R', 'u+rwx', root]);
     rmSync(root, { recursive: true, force: true });
   });
@@ -123,32 +123,33 @@ describe('an archive of directories', () => {
     expect(readdirSync(to.workspace)).toEqual([]);
   });
 
-  it('leaves out sockets, pipes and what may not be read, counts them, and keeps the others', {
-    skip: process.getuid?.() !== 0 ? 'only root can become a user who may not read' : false,
-  }, async () => {
-    const from = place();
-    execFileSync('mkfifo', [path.join(from.workspace, 'pipe')]);
-    execFileSync('python3', ['-c', 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])', path.join(from.workspace, 'socket')]);
-    writeFileSync(path.join(from.workspace, 'closed'), 'x', { mode: 0o000 });
-    mkdirSync(path.join(from.workspace, 'locked'), { mode: 0o700 });
-    writeFileSync(path.join(from.workspace, 'locked', 'inside'), 'x');
-    writeFileSync(path.join(from.workspace, 'open'), 'x', { mode: 0o644 });
-    for (const directory of [root, path.dirname(from.workspace), from.workspace, from.home]) chmodSync(directory, 0o755);
-    const script = `
+  itUnless(process.getuid?.() !== 0 ? 'only root can become a user who may not read' : false)(
+    'leaves out sockets, pipes and what may not be read, counts them, and keeps the others',
+    async () => {
+      const from = place();
+      execFileSync('mkfifo', [path.join(from.workspace, 'pipe')]);
+      execFileSync('python3', ['-c', 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])', path.join(from.workspace, 'socket')]);
+      writeFileSync(path.join(from.workspace, 'closed'), 'x', { mode: 0o000 });
+      mkdirSync(path.join(from.workspace, 'locked'), { mode: 0o700 });
+      writeFileSync(path.join(from.workspace, 'locked', 'inside'), 'x');
+      writeFileSync(path.join(from.workspace, 'open'), 'x', { mode: 0o644 });
+      for (const directory of [root, path.dirname(from.workspace), from.workspace, from.home]) chmodSync(directory, 0o755);
+      const script = `
       import { archiveDirectories } from ${JSON.stringify(new URL('archive-directories.js', import.meta.url).href)};
       import { buffer } from 'node:stream/consumers';
       process.setgroups([]); process.setgid(65534); process.setuid(65534);
       const { skipped, stream } = await archiveDirectories(${JSON.stringify(from)}, { maxBytes: 1e9, signal: AbortSignal.timeout(20000) });
       console.log(JSON.stringify({ skipped, archive: (await buffer(stream)).toString('base64') }));`;
-    const { skipped, archive } = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' })) as {
-      skipped: number;
-      archive: string;
-    };
-    expect(skipped).toBe(4);
-    const to = place();
-    await restoreDirectories(to, Readable.from([Buffer.from(archive, 'base64')]), bounds);
-    expect(readdirSync(to.workspace)).toEqual(['open']);
-  });
+      const { skipped, archive } = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' })) as {
+        skipped: number;
+        archive: string;
+      };
+      expect(skipped).toBe(4);
+      const to = place();
+      await restoreDirectories(to, Readable.from([Buffer.from(archive, 'base64')]), bounds);
+      expect(readdirSync(to.workspace)).toEqual(['open']);
+    },
+  );
 
   it('that would be too large is refused by its size before it begins; hard links count once, holes not at all', async () => {
     const from = place();

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CookieClient, type IdentityServer, oneTimeCode, startIdentityServer, submitForm } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Identity, OidcIssuer, type SignInOptions } from './oidc-issuer.js';
 import { AppOfIssuer } from './testing/index.js';
 
@@ -15,12 +14,12 @@ describe('second factor of the embedded issuer', () => {
   let app: AppOfIssuer;
   let under: IdentityServer;
   let issuer: OidcIssuer;
-  before(async () => {
+  beforeAll(async () => {
     app = await AppOfIssuer.listen();
     under = await startIdentityServer(app.url);
     issuer = new OidcIssuer({ issuerUrl: under.issuerUrl, clientId: under.clientId, clientSecret: under.clientSecret, redirectUri: app.redirectUri });
   });
-  after(async () => {
+  afterAll(async () => {
     await under?.close();
     await app?.close();
   });

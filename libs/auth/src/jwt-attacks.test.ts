@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
+import { afterTest } from '@slipway/testing/jest';
 import { type JWTPayload, SignJWT } from 'jose';
 import { IngestTokens } from './ingest-token/ingest-token.js';
 import { IssuerKeys } from './issuer-keys.js';
@@ -62,12 +62,12 @@ const FOR_OTHERS: Readonly<Record<string, Forge>> = {
 describe('tokens of the issuer that are not what they should be', () => {
   let scripted: ScriptedIssuer;
   let issuer: OidcIssuer;
-  before(async () => {
+  beforeAll(async () => {
     scripted = await ScriptedIssuer.listen();
     scripted.keys.push({ ...stranger.publicKey.export({ format: 'jwk' }), kid: 'for-encryption', use: 'enc', alg: 'RSA-OAEP' });
     scripted.keys.push({ ...curve.publicKey.export({ format: 'jwk' }), kid: 'curve', use: 'sig', alg: 'ES256' });
   });
-  after(() => scripted?.close());
+  afterAll(() => scripted?.close());
   beforeEach(() => {
     issuer = new OidcIssuer({
       issuerUrl: scripted.url,
@@ -149,9 +149,9 @@ describe('tokens of the issuer that are not what they should be', () => {
 });
 
 describe('the keys of an issuer', () => {
-  it('are asked for once a second at most, however many key ids are made up; a key that is new within that second is waited for', async (test) => {
+  it('are asked for once a second at most, however many key ids are made up; a key that is new within that second is waited for', async () => {
     const scripted = await ScriptedIssuer.listen();
-    test.after(() => scripted.close());
+    afterTest(() => scripted.close());
     let now = 0;
     const waits: Array<() => void> = [];
     const wait = (milliseconds: number): Promise<void> => {
@@ -175,7 +175,7 @@ describe('the keys of an issuer', () => {
     expect([keys.rsaKey('next') !== undefined, keys.rsaKey(KEY_ID) !== undefined, now, waits.length, scripted.keysAsked]).toEqual([true, true, 1_000, 1, 2]);
   });
 
-  it('that were withdrawn are trusted a minute longer and no more, and while they cannot be had nothing is said to be wrong', async (test) => {
+  it('that were withdrawn are trusted a minute longer and no more, and while they cannot be had nothing is said to be wrong', async () => {
     const scripted = await ScriptedIssuer.listen();
     let now = 0;
     const keys = new IssuerKeys(`${scripted.url}/protocol/openid-connect/certs`, () => now);
@@ -187,7 +187,7 @@ describe('the keys of an issuer', () => {
     now = 60_001;
     await keys.withKey(KEY_ID);
     expect(keys.rsaKey(KEY_ID)).toBeUndefined();
-    test.diagnostic('the issuer goes away');
+    console.log('the issuer goes away');
     await scripted.close();
     now = 130_000;
     await expect(keys.withKey(KEY_ID)).rejects.toThrow('fetch failed');

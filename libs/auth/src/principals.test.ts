@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { ROLE_PERMISSIONS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import type { AuthenticatedKey } from './api-keys/api-keys.js';
 import { PrincipalService } from './principals.js';
 import { readCookie, SessionCookie } from './session-cookie.js';

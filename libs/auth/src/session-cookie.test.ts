@@ -1,18 +1,18 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
+import { fakeDate } from '@slipway/testing/jest';
 import { SessionCookie } from './session-cookie.js';
 
 const cookie = (secret = 'a'.repeat(32)): SessionCookie => new SessionCookie(secret);
 
 describe('the cookie of a session', () => {
-  it('that was good once is good until its time and no longer, however often it is shown', async (test) => {
-    test.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-22T12:00:00Z') });
+  it('that was good once is good until its time and no longer, however often it is shown', async () => {
+    fakeDate(Date.parse('2026-11-22T12:00:00Z'));
     const ours = cookie();
     const value = await ours.sign('ses_1', new Date('2026-11-22T12:01:00Z'));
     expect([await ours.verify(value), await ours.verify(value)]).toEqual(['ses_1', 'ses_1']);
-    test.mock.timers.setTime(Date.parse('2026-11-22T12:00:59Z'));
+    fakeDate(Date.parse('2026-11-22T12:00:59Z'));
     expect(await ours.verify(value)).toBe('ses_1');
-    test.mock.timers.setTime(Date.parse('2026-11-22T12:01:00Z'));
+    fakeDate(Date.parse('2026-11-22T12:01:00Z'));
     expect([await ours.verify(value), await ours.verify(value)]).toEqual([null, null]);
   });
 

@@ -1,12 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { createLogger, runInContext } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Identity, OidcIssuer, type Tokens } from './oidc-issuer.js';
 import { SecretBox } from './secret-box/secret-box.js';
 import { SESSION_LIFE_MS, Sessions, slugOf } from './sessions.js';
@@ -65,12 +64,12 @@ describe('Sessions', () => {
   const box = new SecretBox('an encryption key of thirty-two characters');
   const logger = createLogger('test', 'silent');
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 10, applicationName: 'test', onError: () => {} });
     owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await owner?.end();
     await database?.close();
@@ -117,9 +116,7 @@ describe('Sessions', () => {
     }
   });
 
-  it('no failure of the issuer ends a session, whatever it answers instead of tokens; only its word that the grant is over does', {
-    timeout: 180_000,
-  }, async () => {
+  it('no failure of the issuer ends a session, whatever it answers instead of tokens; only its word that the grant is over does', async () => {
     const page = '<!doctype html><title>Bad gateway</title><h1>502</h1>';
     const json = (status: number, body: unknown) => ({ status, type: 'application/json', body: JSON.stringify(body) });
     const answers: ReadonlyArray<readonly [string, { status: number; type: string; body: string } | 'hang' | 'reset', boolean]> = [
@@ -167,7 +164,7 @@ describe('Sessions', () => {
         }
       }),
     );
-  });
+  }, 180_000);
 
   it('begin and end with an entry in the audit of the personal organization each, and a new one takes the place of the one before in one step', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startPostgresServer } from './embedded/index.js';
 import { migrate, serviceUrl } from './migrate/index.js';
@@ -51,12 +50,12 @@ describe('row-level security', () => {
   let database: Database;
   let owner: pg.Client;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createDatabase();
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await database?.close();
   });
@@ -110,7 +109,7 @@ describe('row-level security', () => {
     const mine = { org: 'org_mine', conversation: randomUUID() };
     const theirs = { org: 'org_theirs', conversation: randomUUID() };
 
-    before(async () => {
+    beforeAll(async () => {
       pool = createPool({ url: database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
       for (const { org, conversation } of [mine, theirs]) {
         await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'personal')`, [org]);
@@ -278,7 +277,7 @@ describe('row-level security', () => {
         );
       }
     });
-    after(() => pool?.end());
+    afterAll(() => pool?.end());
 
     const tables = async (): Promise<string[]> => {
       const { rows } = await owner.query<{ table_name: string }>(

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type ConfirmationPolicy, type ConfirmationSettings, SECURITY_RISKS, type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { stricterSettings } from './confirmation-mode.js';
 

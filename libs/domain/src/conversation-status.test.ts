@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { CONVERSATION_STATUSES, type ConversationEvent, EXECUTION_STATUSES, START_STATUSES } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 

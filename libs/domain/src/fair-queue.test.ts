@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { estimateSeconds, type OrgShare, positionOf, type QueueState, serveWaiting, type WaitingClaim } from './fair-queue.js';
 import { FAIR_QUEUE_VECTORS, type FairQueueVector } from './fair-queue.vectors.js';

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { globMatcher } from './glob-matcher.js';
 

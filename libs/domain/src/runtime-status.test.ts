@@ -1,4 +1,4 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import {
   type ConversationEvent,
   ERROR_CODES,
@@ -10,7 +10,6 @@ import {
   START_STATUSES,
   type StartStep,
 } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type ConversationStatusState, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 import { runtimeState, runtimeStatusOf } from './runtime-status.js';

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 import { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger } from './slot-lifecycle.js';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import { CompletionAssembler, CUT_OFF } from './completion-assembler.js';
 
 const chunk = (calls: unknown[], finish: string | null = null) => ({ id: 'r', choices: [{ delta: { tool_calls: calls }, finish_reason: finish }] });

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, type ModelTurn, startModelServer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { CompletionDelta } from './chat.js';
 import { LLM } from './llm.js';
 import { PRICE_HEADER } from './pricing.js';
@@ -12,10 +11,10 @@ const request = { messages: [{ role: 'user' as const, content: 'hello' }], tools
 
 describe('the model client', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function llm(turns: readonly ModelTurn[], idleTimeoutMs = 5_000): LLM {
     server.use(turns);

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, startModelServer, textOfMessage } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import type { ChatMessage, CompletionDelta, ToolDefinition } from './chat.js';
 import { LLM } from './llm.js';
@@ -71,12 +70,12 @@ describe('tools in words', () => {
 
   describe('with a model that knows no others', () => {
     let server: ModelServer;
-    before(async () => {
+    beforeAll(async () => {
       server = await startModelServer({
         script: [{ text: 'I look.\n\n<function=file_editor>\n<parameter=path>/a b</parameter>\n</function>', chunkLength: 5 }, { text: 'Done.' }],
       });
     });
-    after(() => server.close());
+    afterAll(() => server.close());
 
     it('a task goes through call and result, and the model is sent no tools', async () => {
       const llm = new LLM({ baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000, nativeToolCalling: false });

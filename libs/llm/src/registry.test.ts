@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, startModelServer } from '@slipway/testing';
-import { expect } from 'expect';
 import { LlmRegistry } from './registry.js';
 
 describe('the LLMs of a conversation', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: () => ({ text: 'ok' }) });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('are kept by usage, are switched between two calls, and count for themselves whatever model they had', async () => {
     const config = (model: string) => ({ baseUrl: server.url, apiKey: null, model, idleTimeoutMs: 5_000 });

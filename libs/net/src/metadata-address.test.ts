@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 
 // biome-ignore format: a table

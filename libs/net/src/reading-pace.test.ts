@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it, jest } from '@jest/globals';
 import { PACE_BYTES, PACE_WINDOW_MS, ReadingPace, takenBytes } from './reading-pace.js';
 
 /**
@@ -40,7 +39,9 @@ describe('ReadingPace', () => {
   });
 });
 
-describe('takenBytes', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('takenBytes', () => {
   it('moves within one large write, as the reader takes it, and is all of it in the end', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

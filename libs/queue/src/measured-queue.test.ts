@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { Registry } from '@slipway/telemetry/http';
-import { expect } from 'expect';
 import { measuredQueue } from './measured-queue.js';
 import type { JobHandler, Queue } from './queue.js';
 

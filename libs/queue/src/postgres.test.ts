@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { QUEUES, type QueueName } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { openPostgresBackend } from './adapters/postgres-backend.js';
 import { createQueue } from './create.js';
 import { describeHintBus } from './testing/hint-bus.contract.js';

@@ -1,4 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe } from '@jest/globals';
+import { itUnless } from '@slipway/testing/jest';
 import { describeHintBus } from './testing/hint-bus.contract.js';
 import { describeQueue } from './testing/queue.contract.js';
 import { redisScenario, type Scenario } from './testing/scenario.js';
@@ -8,7 +9,7 @@ await probe?.close();
 
 if (probe === null) {
   describe('Queue and HintBus on Redis', () => {
-    it('runs the contract suites', { skip: 'no redis-server on PATH: apt-get install redis-server' }, () => {});
+    itUnless('no redis-server on PATH: apt-get install redis-server')('runs the contract suites', () => {});
   });
 } else {
   const open = async (): Promise<Scenario> => {

@@ -1,8 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { KeptConnections } from './kept-connections.js';
 
 describe('connections to sandboxes', () => {
@@ -12,7 +11,7 @@ describe('connections to sandboxes', () => {
   const connections = new KeptConnections(3);
   let made = 0;
 
-  before(async () => {
+  beforeAll(async () => {
     for (let index = 0; index < 5; index += 1) {
       const sockets = new Set<Socket>();
       const server = http.createServer((_request, response) => response.end('ok'));
@@ -27,7 +26,7 @@ describe('connections to sandboxes', () => {
       open.set(index, sockets);
     }
   });
-  after(() => {
+  afterAll(() => {
     connections.close();
     for (const server of servers) server.close();
   });

@@ -1,8 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { sandboxRequest } from './sandbox-request.js';
 
 describe('a request to a sandbox', () => {
@@ -19,7 +18,7 @@ describe('a request to a sandbox', () => {
   const get = (timeoutMs?: number): Promise<{ status: number; body: string }> =>
     sandboxRequest(url, { method: 'POST', headers: {}, body: '{}', signal: AbortSignal.timeout(30_000), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
 
-  before(async () => {
+  beforeAll(async () => {
     server.on('connection', (socket) => {
       connections.add(socket);
       socket.on('close', () => connections.delete(socket));
@@ -27,7 +26,7 @@ describe('a request to a sandbox', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  after(() => {
+  afterAll(() => {
     server.closeAllConnections();
     server.close();
   });

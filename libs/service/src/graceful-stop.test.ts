@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, it } from 'node:test';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import { GracefulStop, type StopStep } from './graceful-stop.js';
 
 /** Longest that anything here may take. Milliseconds; far above what it does. */
@@ -55,67 +54,87 @@ describe('GracefulStop', () => {
     });
   }
 
-  it('serves new connections during the drain and asks each client to close; afterwards it takes none, and ends with 0', { timeout: SOON_MS }, async () => {
-    const { stop, port, exited, nextRequest } = await open(0.3);
-    const drained: number[] = [];
-    void stop.stop('SIGTERM', [stop.requests(1_000)], [{ name: 'sockets', run: (drainMs) => drained.push(drainMs) }]);
-    expect(stop.stopping.aborted).toBe(true);
-    const came = nextRequest();
-    const answer = get(port);
-    (await came).end('served');
-    expect(await answer).toEqual({ connection: 'close', body: 'served' });
-    expect(drained).toEqual([300]);
-    expect(await exited).toBe(0);
-    await expect(get(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  });
+  it(
+    'serves new connections during the drain and asks each client to close; afterwards it takes none, and ends with 0',
+    async () => {
+      const { stop, port, exited, nextRequest } = await open(0.3);
+      const drained: number[] = [];
+      void stop.stop('SIGTERM', [stop.requests(1_000)], [{ name: 'sockets', run: (drainMs) => drained.push(drainMs) }]);
+      expect(stop.stopping.aborted).toBe(true);
+      const came = nextRequest();
+      const answer = get(port);
+      (await came).end('served');
+      expect(await answer).toEqual({ connection: 'close', body: 'served' });
+      expect(drained).toEqual([300]);
+      expect(await exited).toBe(0);
+      await expect(get(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    },
+    SOON_MS,
+  );
 
-  it('lets a request that is under way finish, ends connections that ask nothing at once', { timeout: SOON_MS }, async () => {
-    const { stop, port, exits, exited, nextRequest } = await open(0);
-    const silent = connect(port, '127.0.0.1');
-    await once(silent, 'connect');
-    const came = nextRequest();
-    const answer = get(port);
-    const response = await came;
-    void stop.stop('SIGTERM', [stop.requests(4_000)]);
-    silent.resume();
-    await once(silent, 'close');
-    expect(exits).toEqual([]);
-    response.end('finished');
-    expect(await answer).toEqual({ connection: 'close', body: 'finished' });
-    expect(await exited).toBe(0);
-  });
+  it(
+    'lets a request that is under way finish, ends connections that ask nothing at once',
+    async () => {
+      const { stop, port, exits, exited, nextRequest } = await open(0);
+      const silent = connect(port, '127.0.0.1');
+      await once(silent, 'connect');
+      const came = nextRequest();
+      const answer = get(port);
+      const response = await came;
+      void stop.stop('SIGTERM', [stop.requests(4_000)]);
+      silent.resume();
+      await once(silent, 'close');
+      expect(exits).toEqual([]);
+      response.end('finished');
+      expect(await answer).toEqual({ connection: 'close', body: 'finished' });
+      expect(await exited).toBe(0);
+    },
+    SOON_MS,
+  );
 
-  it('breaks off what is still under way at the bound, after a last word', { timeout: SOON_MS }, async () => {
-    const { stop, port, exited, nextRequest } = await open(0);
-    const came = nextRequest();
-    const answer = get(port);
-    const response = await came;
-    response.write('begun, ');
-    void stop.stop('SIGTERM', [stop.requests(400, () => response.end('broken off'))]);
-    expect((await answer).body).toBe('begun, broken off');
-    expect(await exited).toBe(0);
-  });
+  it(
+    'breaks off what is still under way at the bound, after a last word',
+    async () => {
+      const { stop, port, exited, nextRequest } = await open(0);
+      const came = nextRequest();
+      const answer = get(port);
+      const response = await came;
+      response.write('begun, ');
+      void stop.stop('SIGTERM', [stop.requests(400, () => response.end('broken off'))]);
+      expect((await answer).body).toBe('begun, broken off');
+      expect(await exited).toBe(0);
+    },
+    SOON_MS,
+  );
 
-  it('cuts what does not even take a last word, and says by its exit that it was not clean', { timeout: SOON_MS }, async () => {
-    const { stop, port, exited, nextRequest } = await open(0);
-    const came = nextRequest();
-    const answer = get(port);
-    await came;
-    void stop.stop('SIGTERM', [stop.requests(300)]);
-    await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(await exited).toBe(1);
-  });
+  it(
+    'cuts what does not even take a last word, and says by its exit that it was not clean',
+    async () => {
+      const { stop, port, exited, nextRequest } = await open(0);
+      const came = nextRequest();
+      const answer = get(port);
+      await came;
+      void stop.stop('SIGTERM', [stop.requests(300)]);
+      await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
+      expect(await exited).toBe(1);
+    },
+    SOON_MS,
+  );
 
-  it('goes on with the next step when one fails or is late, and ends with 1', { timeout: SOON_MS }, async () => {
-    const { stop, exited } = await open(0);
-    const done: string[] = [];
-    const step = (name: string, run: StopStep['run']): StopStep => ({ name, withinMs: 50, run });
-    await stop.stop('SIGTERM', [
-      step('fails', () => Promise.reject(new Error('no'))),
-      step('hangs', () => new Promise(() => {})),
-      step('runs', () => done.push('ran')),
-    ]);
-    expect(done).toEqual(['ran']);
-    expect(await exited).toBe(1);
-  });
+  it(
+    'goes on with the next step when one fails or is late, and ends with 1',
+    async () => {
+      const { stop, exited } = await open(0);
+      const done: string[] = [];
+      const step = (name: string, run: StopStep['run']): StopStep => ({ name, withinMs: 50, run });
+      await stop.stop('SIGTERM', [
+        step('fails', () => Promise.reject(new Error('no'))),
+        step('hangs', () => new Promise(() => {})),
+        step('runs', () => done.push('ran')),
+      ]);
+      expect(done).toEqual(['ran']);
+      expect(await exited).toBe(1);
+    },
+    SOON_MS,
+  );
 });

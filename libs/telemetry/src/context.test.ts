@@ -1,5 +1,4 @@
-import { afterEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { runInContext, traceIdOf } from './context.js';
 import { currentTraceparent, type Tracing, traceHeaders, useTracing } from './tracing/tracing.js';
 

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { logSettings, logVariables } from './log-settings.js';
 

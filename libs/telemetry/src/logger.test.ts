@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 
 /** What a process writes that ends by the given words of JavaScript after one line of its log. */
 async function linesOf(end: string): Promise<ReadonlyArray<Record<string, unknown>>> {

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { PoolMetrics, Registry } from './http/index.js';
 
 /** A pool with one connection, as pg's behaves: with a callback or a promise, first come first served. */

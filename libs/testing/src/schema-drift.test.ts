@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCHEMAS } from '@slipway/db/migrate';
-import { expect } from 'expect';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
@@ -46,12 +45,12 @@ function columnsOfSchema(text: string): string[] {
 describe('the Prisma schemas', () => {
   let database: TestDatabase;
   let client: pg.Client;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await client?.end();
     await database?.close();
   });

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, inOrg, listen, type PostgresSession, type SqlPool, sessionOf } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { SilentProxy } from './silent-proxy.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { until } from './until.js';
@@ -10,14 +9,16 @@ const NOTICED_MS = 6_000 + 3_000;
 /** Of the pools here. Milliseconds. */
 const TIMEOUT_MS = 1_000;
 
-describe('a network that swallows everything between a process and Postgres, and ends no connection', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('a network that swallows everything between a process and Postgres, and ends no connection', () => {
   let database: TestDatabase;
   let owner: SqlPool;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await owner.end();
     await database.close();
   });
@@ -30,7 +31,7 @@ describe('a network that swallows everything between a process and Postgres, and
     let opened = 0;
     let lost = 0;
     const say = (payload: string): Promise<unknown> => owner.query("SELECT pg_notify('test_channel', $1)", [payload]);
-    before(async () => {
+    beforeAll(async () => {
       proxy = await SilentProxy.open(database.urls.app);
       pool = createPool({ url: proxy.url, max: 1, applicationName: 'listening', onError: () => {} });
       session = listen({
@@ -46,7 +47,7 @@ describe('a network that swallows everything between a process and Postgres, and
       });
       await until('it listens', () => opened === 1);
     });
-    after(async () => {
+    afterAll(async () => {
       await session.close();
       await pool.end();
       await proxy.close();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
+import { skipTest } from './jest/index.js';
 import { stopwatch } from './stopwatch.js';
 import { until } from './until.js';
 
@@ -19,8 +19,8 @@ describe('stopwatch', () => {
     expect(shown()).toBe(200);
   });
 
-  it('never shows more than has passed here, nor less than a fifth of it', async (context) => {
-    if (!existsSync('/proc/pressure/cpu')) return context.skip('no /proc/pressure on this machine');
+  it('never shows more than has passed here, nor less than a fifth of it', async () => {
+    if (!existsSync('/proc/pressure/cpu')) return skipTest('no /proc/pressure on this machine');
     const before = performance.now();
     const shown = stopwatch();
     await until('some time has passed', () => performance.now() - before > 100);

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { asSystem, createPool, inOrg, type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import { isUniqueViolation, userStore } from '@slipway/db/store';
-import { expect } from 'expect';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 describe('the user store', () => {
   let database: TestDatabase;
   let pool: SqlPool;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 6, applicationName: 'test', onError: () => {} });
     await asSystem(pool, 'slipway_app_system', 'test', async (client) => {
@@ -20,7 +19,7 @@ describe('the user store', () => {
       }
     });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await database?.close();
   });

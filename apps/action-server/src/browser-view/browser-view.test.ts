@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { BROWSER_FRAMES_UNSEEN, BrowserAction, type BrowserObservation } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import type { z } from 'zod';
 import { Browser } from '../browser/browser.js';
 import { findChromium } from '../browser/find-chromium.js';
@@ -37,7 +37,9 @@ const PAGES: Readonly<Record<string, string>> = {
     '<title>Opener</title><body style="margin:0"><a href="/still" target="_blank" style="position:fixed;left:0;top:0;width:200px;height:200px">open</a>',
 };
 
-describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found ? found.missing : false }, () => {
+jest.setTimeout(120_000);
+
+describeUnless('missing' in found ? found.missing : false)('the view of the browser', () => {
   let folder: string;
   let pages: Server;
   let site: string;
@@ -48,7 +50,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
   /** The usual ones, but where a test is about them. */
   const times: { waitMs?: number; awayMs?: number } = {};
 
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-view-'));
     await mkdir(path.join(folder, 'workspace'));
     pages = createServer((request, response) => {
@@ -66,7 +68,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'missing' in found
     server = await serve(view);
   });
 
-  after(async () => {
+  afterAll(async () => {
     view?.close();
     browser?.close();
     server?.close();

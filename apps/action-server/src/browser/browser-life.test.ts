@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { allProcesses, signalPid } from '../process/process-table.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, startTestSite, type TestSite, testBrowser } from '../testing/test-browser.js';
@@ -18,14 +18,14 @@ const chromiums = () => {
   return [...found];
 };
 
-describe('lifecycle of the browser', { skip: noChromium }, () => {
+describeUnless(noChromium)('lifecycle of the browser', () => {
   let site: TestSite;
-  before(async () => {
+  beforeAll(async () => {
     site = await startTestSite(() => ({
       '/': '<title>Home</title><script>document.cookie = "kept=yes; max-age=9999"; document.title = document.cookie;</script>',
     }));
   });
-  after(() => site.close());
+  afterAll(() => site.close());
 
   it('begins with the first action, and is one for whoever still waits when others have given up; all that it started ends with it', async () => {
     const here = await testBrowser();

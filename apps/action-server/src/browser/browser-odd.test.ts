@@ -1,5 +1,5 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeUnless } from '@slipway/testing/jest';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 
 /** A page of a busy machine answers within it. Milliseconds. */
@@ -16,11 +16,11 @@ endstream endobj
 5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
 trailer<</Root 1 0 R>>`;
 
-describe('what is no usual page', { skip: noChromium }, () => {
+describeUnless(noChromium)('what is no usual page', () => {
   let site: TestSite;
   let other: TestSite;
   let here: TestBrowser;
-  before(async () => {
+  beforeAll(async () => {
     other = await startTestSite(() => ({ '/frame': '<button>in a frame</button>' }));
     site = await startTestSite(() => ({
       '/fine': '<title>Fine</title><button>ok</button>',
@@ -46,7 +46,7 @@ describe('what is no usual page', { skip: noChromium }, () => {
     }));
     here = await testBrowser({ patienceMs: PATIENCE_MS });
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     site.close();
     other.close();

@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import http, { type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 import { isOfThisMachine, LocalNames } from './local-callers.js';
@@ -58,7 +58,7 @@ const intruder = (target: string, udp: number) => `<title>at work</title><body><
   document.title = 'done';
 })();</script><a href="${target}/link">a link</a><form method="post" action="${target}/form"><button>a form</button></form>`;
 
-describe('where a page belongs', { skip: noChromium }, () => {
+describeUnless(noChromium)('where a page belongs', () => {
   let site: TestSite;
   let here: TestBrowser;
   /** The proxy of the sandbox: all that is outside is behind it. */
@@ -69,7 +69,7 @@ describe('where a page belongs', { skip: noChromium }, () => {
   const udp = createSocket('udp4', () => {
     packets += 1;
   });
-  before(async () => {
+  beforeAll(async () => {
     site = await startTestSite(() => ({
       '/': '<title>Mine</title>',
       '/get': 'got',
@@ -95,7 +95,7 @@ describe('where a page belongs', { skip: noChromium }, () => {
     });
     await writeFile(path.join(here.workspace, 'notes.txt'), SECRET);
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     outside.closeAllConnections();
     outside.close();

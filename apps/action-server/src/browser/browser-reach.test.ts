@@ -4,9 +4,9 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { afterTest, describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 import { BrowserProxy } from './browser-proxy.js';
@@ -23,7 +23,7 @@ const probe = (addresses: readonly string[]) => `<title>probing</title><script>(
   const frame = document.createElement('iframe'); frame.src = ${JSON.stringify(addresses)}[0]; frame.onload = () => { document.title = 'done'; }; document.body.append(frame);
 })();</script><body>`;
 
-describe('what a page of the browser may reach', { skip: noChromium }, () => {
+describeUnless(noChromium)('what a page of the browser may reach', () => {
   /** Stands for the sandbox's own servers. */
   let own: TestSite;
   let site: TestSite;
@@ -31,7 +31,7 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
   /** The sandbox's own, and what it was asked. */
   let proxy: http.Server;
   const asked: string[] = [];
-  before(async () => {
+  beforeAll(async () => {
     own = await startTestSite(() => ({ '/': 'of the sandbox', '/secret': 'of the sandbox' }));
     const names = ['127.0.0.1', 'localhost', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '127.9.9.9', 'a.localhost', '2130706433', os.hostname()];
     site = await startTestSite((url) => ({
@@ -55,7 +55,7 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1,localhost' });
     here = await testBrowser({ environment, refusedPorts: () => new Set([own.port]) });
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     proxy.closeAllConnections();
     proxy.close();
@@ -184,7 +184,7 @@ describe('the way out of the browser', () => {
         expect([host, (await wayOutTo(host, 8000, options({}))).kind]).toEqual([host, 'refused']);
   });
 
-  it('holds against servers that answer nonsense', async (test) => {
+  it('holds against servers that answer nonsense', async () => {
     const hostile = net.createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end('HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'));
@@ -192,7 +192,7 @@ describe('the way out of the browser', () => {
     hostile.listen(0, '127.0.0.1');
     await once(hostile, 'listening');
     const proxy = await BrowserProxy.start({ variables: () => ({}), refusedPorts: () => new Set(), refused: () => {} });
-    test.after(() => {
+    afterTest(() => {
       proxy.close();
       hostile.close();
     });

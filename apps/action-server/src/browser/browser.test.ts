@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 import { safeName } from './downloads.js';
 
@@ -15,11 +15,11 @@ const FORM = `<title>Form</title><h1>Sign up</h1>
 <button disabled>Never</button><div style="cursor:pointer" onclick="this.textContent='clicked'">A box</div>
 <script>document.forms[0].addEventListener('submit', (event) => { event.preventDefault(); document.title = JSON.stringify([...new FormData(document.forms[0])].map(([k, v]) => typeof v === 'string' ? v : v.name)); });</script>`;
 
-describe('the browser', { skip: noChromium }, () => {
+describeUnless(noChromium)('the browser', () => {
   let site: TestSite;
   let here: TestBrowser;
   const none = (text: string) => `<title>${text}</title><p>${text}</p>`;
-  before(async () => {
+  beforeAll(async () => {
     site = await startTestSite((url) => ({
       '/form': FORM,
       '/done': none('Done'),
@@ -41,7 +41,7 @@ describe('the browser', { skip: noChromium }, () => {
     }));
     here = await testBrowser();
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     site.close();
   });

@@ -1,8 +1,8 @@
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 
@@ -18,10 +18,10 @@ interface RecordedEvent {
 const FULL_SNAPSHOT = 2;
 const META = 4;
 
-describe('a recording of the browser', { skip: noChromium }, () => {
+describeUnless(noChromium)('a recording of the browser', () => {
   let site: TestSite;
   let here: TestBrowser;
-  before(async () => {
+  beforeAll(async () => {
     const environment = new ShellEnvironment(own);
     environment.configure({ SECRET }, { SECRET: null });
     site = await startTestSite((url) => ({
@@ -32,7 +32,7 @@ describe('a recording of the browser', { skip: noChromium }, () => {
     }));
     here = await testBrowser({ environment, maxRecordingBytes: 300_000 });
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     site.close();
   });

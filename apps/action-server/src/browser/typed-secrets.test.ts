@@ -1,5 +1,5 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 import { namesSecret, withSecrets } from './typed-secrets.js';
@@ -7,12 +7,12 @@ import { namesSecret, withSecrets } from './typed-secrets.js';
 const SECRET = `s3cret-${'x'.repeat(150)}-end`;
 const own = { ...process.env, HTTP_PROXY: undefined, HTTPS_PROXY: undefined, http_proxy: undefined, https_proxy: undefined };
 
-describe('a secret that the agent types by name', { skip: noChromium }, () => {
+describeUnless(noChromium)('a secret that the agent types by name', () => {
   let site: TestSite;
   let here: TestBrowser;
   const sent: string[] = [];
   const environment = new ShellEnvironment(own);
-  before(async () => {
+  beforeAll(async () => {
     environment.configure({ PASSWORD: SECRET, ELSEWHERE: 'of another site', PLAIN: 'no secret' }, { PASSWORD: null, ELSEWHERE: 'login.example' });
     site = await startTestSite(() => ({
       '/form': `<title>Sign in</title><form method="post" action="/sent"><label>User <input name="u"></label><label>Key <input name="k" id="k"></label><label>Note <textarea name="n"></textarea></label><p contenteditable="true" aria-label="Rich"></p><select aria-label="List"><option>${'PASSWORD'}</option></select><button>Send</button></form><script>for (const one of document.querySelectorAll('input,textarea')) one.addEventListener('input', () => { document.title = 'heard ' + one.name; });</script>`,
@@ -26,7 +26,7 @@ describe('a secret that the agent types by name', { skip: noChromium }, () => {
     }));
     here = await testBrowser({ environment });
   });
-  after(async () => {
+  afterAll(async () => {
     await here.close();
     site.close();
   });

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmod, link, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FileEditorAction, FileEditorObservation, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { textOf } from '../testing/running-server.js';
 import { FileEditor } from './file-editor.js';
@@ -17,10 +16,10 @@ describe('the file editor', () => {
     return { ...FileEditorObservation.parse(observation), text: textOf(observation) };
   };
   const at = (name: string): string => path.join(folder, name);
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-editor-'));
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('creates a file with its folders, and refuses to overwrite one', async () => {
     const made = await edit('create', at('deep/er/a.txt'), { file_text: 'one\ntwo\n' });

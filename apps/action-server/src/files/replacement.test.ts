@@ -20,8 +20,8 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { itUnless } from '@slipway/testing/jest';
 import { writeTextFile } from '../editor/text-file.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
 import { versionOfBytes } from '../tree/file-state.js';
@@ -54,10 +54,10 @@ describe('a file that is written again', () => {
   const done = (observation: { is_error: boolean; content: Parameters<typeof textOf>[0]['content'] }): void =>
     expect([observation.is_error, textOf(observation)]).toEqual([false, expect.any(String)]);
   const ok = (status: number): void => expect(status).toBe(200);
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   for (const [way, write] of Object.entries(ways)) {
     it(`by ${way} keeps its mode, owner and attributes, and a link to it stays one`, async () => {
@@ -116,9 +116,7 @@ describe('a file that is written again', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
   });
 
-  it('that may not be written is refused, and its new content blocks nothing', {
-    skip: root ? false : 'only root can become another user',
-  }, async () => {
+  itUnless(root ? false : 'only root can become another user')('that may not be written is refused, and its new content blocks nothing', async () => {
     const folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'slipway-read-only-'));
     try {
       const file = path.join(folder, 'locked');
@@ -190,7 +188,7 @@ describe('a file that is written again', () => {
     }
   });
 
-  it('is refused before its first byte is touched when there is no room for it', { skip: root ? false : 'only root can make a small disk' }, async () => {
+  itUnless(root ? false : 'only root can make a small disk')('is refused before its first byte is touched when there is no room for it', async () => {
     const folder = at('small');
     mkdirSync(folder);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BUNDLE_REF } from '@slipway/contracts';
-import { expect } from 'expect';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
 const git = (cwd: string, ...args: string[]): string =>
@@ -22,12 +21,12 @@ describe('the bundle of a workspace', () => {
   let repository: string;
   let base: string;
 
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     outside = mkdtempSync(path.join(os.tmpdir(), 'slipway-bundle-'));
     repository = path.join(server.workspace, 'repository');
   });
-  after(async () => {
+  afterAll(async () => {
     await server.close();
     rmSync(outside, { recursive: true, force: true });
   });

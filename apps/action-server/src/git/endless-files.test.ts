@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { stopwatch } from '@slipway/testing';
-import { expect } from 'expect';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { git } from './git.js';
 
@@ -12,11 +11,11 @@ describe('repositories with files that never end', () => {
   let repository: string;
   const json = async (route: string): Promise<unknown> => (await server.send('GET', route)).json();
   const configure = (name: string, value: string): void => void execFileSync('git', ['config', name, value], { cwd: repository });
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     repository = path.join(server.workspace, 'repository');
   });
-  after(() => server.close());
+  afterAll(() => server.close());
   beforeEach(() => {
     rmSync(repository, { recursive: true, force: true });
     mkdirSync(repository);

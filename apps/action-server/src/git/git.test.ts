@@ -15,8 +15,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
@@ -107,11 +106,11 @@ describe('changes and patches of a repository', () => {
     git(path.join(folder, 'clone'), 'checkout', '-q', base);
     return path.join(folder, 'clone');
   };
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     repository = path.join(server.workspace, 'repository');
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('sees no repository around the workspace, and marks nothing as ignored by one', async () => {
     const around = path.dirname(server.workspace);

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GitChange } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
@@ -42,11 +41,11 @@ const file = fc.record({ name, content, link: fc.boolean() });
 describe('files that git does not know', () => {
   let directory: string;
   let server: RunningServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     directory = server.workspace;
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   /** 250 files that are the least interesting, so that there are many, and those that are given. */
   const made = (label: string, files: ReadonlyArray<{ name: string; content: string | Buffer; link: boolean }>, attributes: string): string => {

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { listChanges } from './changes.js';
@@ -48,11 +47,11 @@ describe('repositories of a workspace', () => {
     git(repository, 'stash', 'list'),
     readdirSync(path.join(repository, '.git')).sort(),
   ];
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     repository = path.join(server.workspace, 'repository');
   });
-  after(() => server.close());
+  afterAll(() => server.close());
   beforeEach(() => {
     for (const name of readdirSync(server.workspace)) rmSync(path.join(server.workspace, name), { recursive: true, force: true });
     mkdirSync(repository);

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RunCommandResponse } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, TOKEN } from '../testing/running-server.js';
 
@@ -19,10 +18,10 @@ describe('action-server over HTTP', () => {
   const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
   const at = (name: string): string => path.join(server.workspace, name);
   const code = async (response: Promise<Response>): Promise<unknown> => ((await (await response).json()) as { code?: string }).code;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('answers /alive and /ready to anybody, and anything else only with the token', async () => {
     for (const open of ['alive', 'ready']) expect((await fetch(`${server.url}/${open}`)).status).toBe(200);

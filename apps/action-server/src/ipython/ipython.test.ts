@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IPythonRunCellAction, IPythonRunCellObservation, MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';
-import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { OutputAllowance } from '../terminal/output-allowance.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
@@ -29,7 +29,7 @@ const listener = { text: (text) => process.stdout.write(text), display: () => {}
 await kernel.run('import os, time; print(os.getpid(), flush=True); time.sleep(1000)', listener, { silent: false });
 `;
 
-describe('a cell of Python', { skip: 'missing' in python ? python.missing : false }, () => {
+describeUnless('missing' in python ? python.missing : false)('a cell of Python', () => {
   let folder: string;
   let environment: ShellEnvironment;
   let ipython: IPython;
@@ -38,13 +38,13 @@ describe('a cell of Python', { skip: 'missing' in python ? python.missing : fals
       await ipython.execute(IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code, include_extra: false, ...more }), signal),
     );
   const said = async (code: string, more: Record<string, unknown> = {}): Promise<string> => textOf(await run(code, more));
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-cells-'));
     const bin = 'missing' in python ? '' : path.dirname(python.program('python'));
     environment = new ShellEnvironment({ ...process.env, HOME: folder, PATH: `${bin}:${process.env['PATH']}` });
     ipython = new IPython({ environment, directory: () => folder, outputDirectory: path.join(folder, 'output'), allowance: new OutputAllowance() });
   });
-  after(() => {
+  afterAll(() => {
     ipython.close();
     rmSync(folder, { recursive: true, force: true });
   });

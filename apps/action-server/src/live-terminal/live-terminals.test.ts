@@ -1,18 +1,17 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_SHELLS, SHELL_SCROLLBACK_BYTES, SHELL_WINDOW_BYTES } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { LiveClient } from '../testing/live-client.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
 describe('the live channel terminal', () => {
   let server: RunningServer;
   let list: LiveClient;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
     list = await LiveClient.open(server, 'terminal');
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   async function openShell(size = { cols: 80, rows: 24 }): Promise<{ id: string; client: LiveClient }> {
     const asked = list.of('opened').length;
@@ -180,10 +179,10 @@ describe('the live channel terminal', () => {
 
 describe('/live/<channel>', () => {
   let server: RunningServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('opens nothing without the token, and no channel that there is not', async () => {
     for (const [address, headers] of [

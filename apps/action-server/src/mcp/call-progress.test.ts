@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { CallProgress } from './call-progress.js';
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000);

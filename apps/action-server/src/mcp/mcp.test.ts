@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MCPToolObservation, McpServerState, McpTool, McpToolsResponse } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { allProcesses } from '../process/process-table.js';
 import { type McpHttpServer, startMcpHttpServer } from '../testing/mcp-http-server.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
@@ -19,12 +18,12 @@ describe('MCP servers of a conversation', () => {
   let server: RunningServer;
   let http: McpHttpServer;
   let sets = 0;
-  before(async () => {
+  beforeAll(async () => {
     [server, http] = await Promise.all([startActionServer(), startMcpHttpServer({ key: 'the-key-of-a-person' })]);
     const configured = await server.send('POST', '/configure', JSON.stringify({ env: { SERVER_KEY: 'the-key-of-a-person', OTHER_SECRET: 'not-for-servers' } }));
     expect(configured.status).toBe(200);
   });
-  after(async () => {
+  afterAll(async () => {
     await http.close();
     await server.close();
   });

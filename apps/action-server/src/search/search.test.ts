@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   GlobAction,
   GlobObservation,
@@ -12,7 +12,6 @@ import {
   ListDirectoryObservation,
   MAX_OBSERVATION_LENGTH,
 } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { textOf } from '../testing/running-server.js';
 import { NO_RIPGREP, Search } from './search.js';
@@ -35,7 +34,7 @@ describe('looking around in files', () => {
     ListDirectoryObservation.parse(await search.list(ListDirectoryAction.parse({ kind: 'ListDirectoryAction', ...more }), never));
   const names = (files: readonly string[]): string[] => files.map((file) => path.relative(folder, file));
 
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-search-'));
     search = new Search({ environment: new ShellEnvironment(process.env), directory: () => folder });
     put('.gitignore', 'ignored/\n*.log\n');
@@ -54,7 +53,7 @@ describe('looking around in files', () => {
     symlinkSync('/nowhere/at/all', at('dangling'));
     execFileSync('mkfifo', [at('pipe')]);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   describe('glob', () => {
     it('finds files at every depth, the newest first, hidden ones too, and neither ignored ones nor git’s own', async () => {

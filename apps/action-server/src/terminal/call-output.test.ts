@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallOutputResponse } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { CallOutput } from './call-output.js';
 import { ShownOutput } from './shown-output.js';
 
 describe('the output of a command that runs', () => {
   let server: RunningServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   const execute = (call: string, command: string) =>
     server.send('POST', '/execute_action', JSON.stringify({ action: { kind: 'TerminalAction', command, timeout: 30 }, call }));

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
 import { OutputAllowance } from './output-allowance.js';

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { textOf } from '../testing/running-server.js';
 import { OutputAllowance } from './output-allowance.js';
@@ -52,10 +51,10 @@ const command = fc
 
 describe('the terminal beside a plain bash', () => {
   let folder: string;
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-same-'));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('prints the same and ends with the same exit codes, whatever the sequence of commands', async () => {
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: folder });

@@ -1,10 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
 
@@ -14,10 +13,10 @@ describe('the agent’s terminal', () => {
     const observation = await server.terminal(command, more);
     return [observation.exit_code, textOf(observation)];
   };
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('keeps directory, variables, functions, aliases and options from command to command', async () => {
     await run('mkdir -p sub && cd sub && export A=1 b=2 && f() { echo "f$A$b"; } && alias hi="echo alias"\nset -o pipefail');

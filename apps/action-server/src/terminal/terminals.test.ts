@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
 import { OutputAllowance } from './output-allowance.js';
@@ -15,10 +14,10 @@ describe('several terminals', () => {
   let server: RunningServer;
   const run = async (session: string | undefined, command: string, more: Record<string, unknown> = {}): Promise<string> =>
     textOf(await server.terminal(command, { ...(session === undefined ? {} : { session }), ...more }));
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('have directory and variables of their own, and one without a name is the first', async () => {
     await run(undefined, 'cd /usr; export WHO=first');
@@ -68,7 +67,7 @@ describe('several terminals', () => {
 });
 
 describe('a terminal whose shell has to wait for its turn', () => {
-  it('keeps its place while others are opened, and is the one that its command runs in', { timeout: 30_000 }, async () => {
+  it('keeps its place while others are opened, and is the one that its command runs in', async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-terminals-'));
     const { signal } = new AbortController();
     const gate = Promise.withResolvers<void>();
@@ -96,5 +95,5 @@ describe('a terminal whose shell has to wait for its turn', () => {
       terminals.close();
       await rm(directory, { recursive: true, force: true });
     }
-  });
+  }, 30_000);
 });

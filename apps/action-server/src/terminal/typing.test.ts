@@ -1,10 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { OutputAllowance } from './output-allowance.js';
 import { Shell } from './shell.js';
@@ -14,7 +13,7 @@ const MEASURED_MS = 1_000;
 const USED_AT_MOST_MS = 250;
 
 describe('what is typed for a program that does not read it', () => {
-  it('waits in its terminal without using the processor, and reaches the program when that reads', { timeout: 30_000 }, async () => {
+  it('waits in its terminal without using the processor, and reaches the program when that reads', async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-typing-'));
     const ends: number[] = [];
     const printed: string[] = [];
@@ -41,5 +40,5 @@ describe('what is typed for a program that does not read it', () => {
       await until('the shell is gone', () => processRow(pid) === undefined);
       await rm(directory, { recursive: true, force: true });
     }
-  });
+  }, 30_000);
 });

@@ -1,8 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type DirectoryEvent, DirectoryWatches } from './directory-watches.js';
@@ -25,13 +24,15 @@ class CountedWatches extends DirectoryWatches {
   }
 }
 
-describe('what a user closes while it is read', { timeout: 60_000 }, () => {
+jest.setTimeout(60_000);
+
+describe('what a user closes while it is read', () => {
   let workspace: string;
-  before(async () => {
+  beforeAll(async () => {
     workspace = await mkdtemp(path.join(os.tmpdir(), 'slipway-closed-'));
     await writeFile(path.join(workspace, 'a.txt'), 'a');
   });
-  after(() => rm(workspace, { recursive: true, force: true }));
+  afterAll(() => rm(workspace, { recursive: true, force: true }));
 
   it('is answered, and leaves nothing watched behind', async () => {
     const watches = new CountedWatches();

@@ -16,15 +16,16 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type FileState, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { FilesClient, startFilesServer } from '../testing/files-client.js';
 
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
-describe('the channel files', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('the channel files', () => {
   let server: Awaited<ReturnType<typeof startFilesServer>>;
   let client: FilesClient;
   const at = (name: string): string => path.join(server.workspace, name);
@@ -32,11 +33,11 @@ describe('the channel files', { timeout: 120_000 }, () => {
   const names = async (name: string): Promise<string[]> =>
     ((await client.ask({ type: 'list', path: name })) as { entries: { name: string }[] }).entries.map((entry) => entry.name);
   const lastSent = (name: string): unknown => (client.unsolicited(name).at(-1) as { file?: FileState } | undefined)?.file;
-  before(async () => {
+  beforeAll(async () => {
     server = await startFilesServer();
     client = await FilesClient.connect(server.url);
   });
-  after(async () => {
+  afterAll(async () => {
     client?.socket.terminate();
     await server?.close();
   });

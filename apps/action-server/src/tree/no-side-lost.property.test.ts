@@ -1,12 +1,11 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { FileState } from '@slipway/contracts';
 import { type FileContent, type FileDraft, type FileDraftEvent, openDraft, reduceDraft } from '@slipway/domain';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import { DirectoryWatches } from './directory-watches.js';
@@ -148,13 +147,15 @@ class World {
   }
 }
 
-describe('a user and programs that write the same file', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('a user and programs that write the same file', () => {
   let folder: string;
   let worlds = 0;
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-sides-'));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const property = (saveOf: (shown: ShownFile, file: string) => Save) =>
     fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 60 }), async (steps) => {

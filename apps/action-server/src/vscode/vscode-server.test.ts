@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { VscodeServer } from './vscode-server.js';
@@ -43,10 +43,10 @@ describe('VS Code in the sandbox', () => {
     writeFileSync(path.join(folder, name, 'out/server-main.js'), program);
     return path.join(folder, name);
   };
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-vscode-'));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('that the image does not have is said, and nothing is started', async () => {
     const server = at(path.join(folder, 'nowhere'), 1);
@@ -162,7 +162,7 @@ describe('VS Code in the sandbox', () => {
 
   const installed = process.env['TEST_VSCODE_DIR'];
   const skip = installed === undefined ? 'VS Code is not installed here: TEST_VSCODE_DIR names the folder of its server (docs/sandbox-images.md)' : false;
-  it('as it is installed shows its page to holders of the token only', { skip }, async () => {
+  itUnless(skip)('as it is installed shows its page to holders of the token only', async () => {
     const port = await freePort();
     const server = at(installed as string, port);
     const opened = await server.open('127.0.0.1');

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
 /** Python's own zipfile: another's work on both sides. */
@@ -19,10 +18,10 @@ describe('folders in and out as zip archives', () => {
   };
   const unpack = (where: string, body: Buffer): Promise<Response> => server.send('POST', `/file/unzip?path=${encodeURIComponent(where)}`, body);
   const code = async (answer: Promise<Response>): Promise<unknown> => ((await (await answer).json()) as { code?: string }).code;
-  before(async () => {
+  beforeAll(async () => {
     server = await startActionServer();
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   it('gives a folder as an archive that others read, without what leads out of it', async () => {
     mkdirSync(at('out/deep/empty'), { recursive: true });

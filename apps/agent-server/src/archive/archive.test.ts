@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, InitState } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 const PARTS = ['workspace', 'conversations'] as const;
@@ -52,7 +51,7 @@ describe('GET and PUT /api/archive/{part}', () => {
   const eventsOf = async (sandbox: TestSandbox): Promise<ConversationEvent[]> =>
     (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${conversation}/events/search`)).body.items;
 
-  before(async () => {
+  beforeAll(async () => {
     full = await blank();
     await full.activate({});
     mkdirSync(path.join(full.workspace, 'src', 'empty'), { recursive: true });
@@ -68,7 +67,7 @@ describe('GET and PUT /api/archive/{part}', () => {
     for (let index = 0; index < 20; index += 1) await say(`message ${index}`);
     archives = { workspace: await kept(full, 'workspace'), conversations: await kept(full, 'conversations') };
   });
-  after(() => Promise.all(open.map((sandbox) => sandbox.close())));
+  afterAll(() => Promise.all(open.map((sandbox) => sandbox.close())));
 
   it('carries the files, the home and the conversations into a blank sandbox, as often as it is asked', async () => {
     const next = await blank();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 /** Longer than any of these tests: what ends before it, ended for its own reason. Seconds. */
@@ -12,7 +11,7 @@ const PARTS = ['workspace', 'conversations'] as const;
 
 describe('a sandbox stopped by a drain', () => {
   const open: TestSandbox[] = [];
-  after(() => Promise.all(open.map((sandbox) => sandbox.close())));
+  afterAll(() => Promise.all(open.map((sandbox) => sandbox.close())));
 
   const started = async (activated: boolean): Promise<TestSandbox> => {
     const sandbox = await TestSandbox.create();

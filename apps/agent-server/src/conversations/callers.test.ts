@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CALLER_KEY_HEADER,
   CALLER_USER_HEADER,
@@ -12,7 +12,6 @@ import {
   type OrgConfirmationPolicy,
 } from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
@@ -28,13 +27,13 @@ describe('the callers of an agent-server', () => {
   const models: ModelServer[] = [];
   let app: TestApp;
   const others: TestSandbox[] = [];
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, app] = await Promise.all([TestSandbox.start(), new TestApp().start()]);
   });
   afterEach(async () => {
     await Promise.all(others.splice(0).map((other) => other.close()));
   });
-  after(() => Promise.all([sandbox.close(), app.close(), ...models.map((each) => each.close())]));
+  afterAll(() => Promise.all([sandbox.close(), app.close(), ...models.map((each) => each.close())]));
 
   type Headers = Record<string, string>;
   const sessionKeyAlone = (of: TestSandbox): Headers => ({ 'x-session-api-key': of.sessionKey });

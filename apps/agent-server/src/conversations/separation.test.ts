@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo, EventOf } from '@slipway/contracts';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -51,7 +51,7 @@ echo 'all tried'
 const missing = process.platform !== 'linux' || process.getuid?.() !== 0 ? 'only root on Linux can start the two as two users' : false;
 
 /** Without containers around them: in a pod each has, beside its user, a process table and a root of its own (`in-container.test.ts`, `tests/cluster/isolation.test.ts`). */
-describe('agent-server and action-server as two users in one table of processes', { skip: missing }, () => {
+describeUnless(missing)('agent-server and action-server as two users in one table of processes', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   const apps: TestApp[] = [];
@@ -64,7 +64,7 @@ describe('agent-server and action-server as two users in one table of processes'
     ...['--reuid', `${user}`, '--regid', `${GROUP}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'],
   ];
 
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.create();
     chmodSync(sandbox.directory, 0o755);
     for (const [name, user, mode] of [
@@ -84,7 +84,7 @@ describe('agent-server and action-server as two users in one table of processes'
     await sandbox.startAgentServer();
     expect((await sandbox.activate({})).status).toBe(200);
   });
-  after(async () => {
+  afterAll(async () => {
     // A bomb that a failed test has left keeps its places while it is held, so that nothing takes them.
     for (const signal of ['SIGSTOP', 'SIGSTOP', 'SIGKILL'] as const)
       for (const pid of ofTools()) if (pid !== sandbox.actionServer?.pid) killQuietly(pid, signal);

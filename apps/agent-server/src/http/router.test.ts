@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { UNAUTHENTICATED } from '../activation/caller.js';
 import { type Handler, ok, Router, readJson } from './router.js';
 import { createHttpServer } from './server.js';
@@ -31,7 +30,7 @@ async function serving(handle: Handler, work: (said: (text: string) => Socket) =
 }
 
 describe('a body', () => {
-  it('whose client has gone before it was asked for is an error, and no wait without an end', { timeout: 20_000 }, async () => {
+  it('whose client has gone before it was asked for is an error, and no wait without an end', async () => {
     let ended: unknown;
     let begun = false;
     const handle: Handler = async ({ request }) => {
@@ -47,9 +46,9 @@ describe('a body', () => {
       await until('its end', () => ended !== undefined);
       expect(String(ended)).toContain('the client went away');
     });
-  });
+  }, 20_000);
 
-  it('that comes in pieces is read whole, and one that ends in its midst is an error', { timeout: 20_000 }, async () => {
+  it('that comes in pieces is read whole, and one that ends in its midst is an error', async () => {
     const read: unknown[] = [];
     const handle: Handler = async ({ request }) => ok({ read: read.push(await readJson(request).catch((error: unknown) => String(error))) });
     await serving(handle, async (said) => {
@@ -62,9 +61,9 @@ describe('a body', () => {
       await until('the other', () => read.length === 2);
       expect(read).toEqual([{ at: 'é' }, expect.stringMatching(/Error/)]);
     });
-  });
+  }, 20_000);
 
-  it('that is refused and never comes whole is not waited for: its answer is sent', { timeout: 20_000 }, async () => {
+  it('that is refused and never comes whole is not waited for: its answer is sent', async () => {
     const refuse: Handler = () => {
       throw new Error('no');
     };
@@ -73,5 +72,5 @@ describe('a body', () => {
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(answer.toString()).toMatch(/^HTTP\/1\.1 500 /);
     });
-  });
+  }, 20_000);
 });

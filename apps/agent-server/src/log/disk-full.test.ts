@@ -2,21 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
 describe('a full disk in the sandbox', () => {
-  it('stops the run with its code, answers messages with 507, loses nothing acknowledged, and goes on when there is room', async (context) => {
+  it('stops the run with its code, answers messages with 507, loses nothing acknowledged, and goes on when there is room', async () => {
     const sandbox = await TestSandbox.create();
     await mkdir(sandbox.stateDir, { recursive: true });
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', sandbox.stateDir], { stdio: 'pipe' });
     } catch {
       await sandbox.close();
-      return context.skip('a small file system can only be mounted by root');
+      return skipTest('a small file system can only be mounted by root');
     }
     const app = await new TestApp().start();
     const model = await startModelServer({

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
+import { itUnless, skipTest } from '@slipway/testing/jest';
 import { EventLog } from './event-log.js';
 
 function message(text: string, id: string = randomUUID()): ConversationEvent {
@@ -78,37 +78,38 @@ describe('the log file', () => {
     });
   });
 
-  it('refuses on a full disk, keeps what was acknowledged and the last words, and goes on when there is room', {
-    skip: process.getuid?.() !== 0 ? 'a small file system can only be mounted by root' : false,
-  }, async (context) => {
-    await inDirectory(async (parent) => {
-      try {
-        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', parent]);
-      } catch (error) {
-        return context.skip(`no small file system here: ${String((error as Error).message).split('\n')[0]}`);
-      }
-      try {
-        const ballast = path.join(parent, 'ballast');
-        const log = await EventLog.open(path.join(parent, 'conversation'));
-        await log.append([message('kept')]);
-        await writeFile(ballast, Buffer.alloc(48 * 1024)).catch(() => {});
-        await expect(log.append([message('x'.repeat(40_000))])).rejects.toMatchObject({ code: 'sandbox.disk-full' });
-        const lastWords = message('y'.repeat(30_000));
-        await log.appendLast([lastWords]);
-        expect(log.events.at(-1)?.id).toBe(lastWords.id);
-        await unlink(ballast);
-        await log.append([message('afterwards')]);
-        await log.dispose();
-        const again = await EventLog.open(path.join(parent, 'conversation'));
-        expect(again.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5))).toEqual([
-          'kept',
-          'yyyyy',
-          'after',
-        ]);
-        await again.dispose();
-      } finally {
-        execFileSync('umount', [parent]);
-      }
-    });
-  });
+  itUnless(process.getuid?.() !== 0 ? 'a small file system can only be mounted by root' : false)(
+    'refuses on a full disk, keeps what was acknowledged and the last words, and goes on when there is room',
+    async () => {
+      await inDirectory(async (parent) => {
+        try {
+          execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', parent]);
+        } catch (error) {
+          return skipTest(`no small file system here: ${String((error as Error).message).split('\n')[0]}`);
+        }
+        try {
+          const ballast = path.join(parent, 'ballast');
+          const log = await EventLog.open(path.join(parent, 'conversation'));
+          await log.append([message('kept')]);
+          await writeFile(ballast, Buffer.alloc(48 * 1024)).catch(() => {});
+          await expect(log.append([message('x'.repeat(40_000))])).rejects.toMatchObject({ code: 'sandbox.disk-full' });
+          const lastWords = message('y'.repeat(30_000));
+          await log.appendLast([lastWords]);
+          expect(log.events.at(-1)?.id).toBe(lastWords.id);
+          await unlink(ballast);
+          await log.append([message('afterwards')]);
+          await log.dispose();
+          const again = await EventLog.open(path.join(parent, 'conversation'));
+          expect(again.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5))).toEqual([
+            'kept',
+            'yyyyy',
+            'after',
+          ]);
+          await again.dispose();
+        } finally {
+          execFileSync('umount', [parent]);
+        }
+      });
+    },
+  );
 });

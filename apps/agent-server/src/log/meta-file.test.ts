@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { ConversationMeta } from '../settings/conversation-settings.js';
 import { MetaFile } from './meta-file.js';
 

@@ -1,16 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationInfo } from '@slipway/contracts';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 describe('what clients of OpenHands list', () => {
   let sandbox: TestSandbox;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
   });
-  after(() => sandbox?.close());
+  afterAll(() => sandbox?.close());
 
   const get = async <T>(url: string): Promise<T> => {
     const { status, body } = await sandbox.call<T>('GET', url);

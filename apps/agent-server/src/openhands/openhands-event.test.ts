@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
-import { expect } from 'expect';
 import { settingsOf } from './agent-settings.js';
 import { openhandsEvent } from './openhands-event.js';
 import { toolsOf } from './openhands-tools.js';

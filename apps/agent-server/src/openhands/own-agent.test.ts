@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import { byAnswersSoFar, type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -21,11 +20,11 @@ describe('a client that brings its own agent', () => {
   let app: TestApp;
   let folder: string;
   const ofApp = randomUUID();
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-own-agent-'));
     [sandbox, model, app] = await Promise.all([TestSandbox.start(), startModelServer({ script: [], apiKey: KEY }), new TestApp().start()]);
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await model?.close();
     await app?.close();

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CHARGE_PASS_HEADER, type ConversationEvent, type ConversationInfo } from '@slipway/contracts';
 import { type ModelRequest, type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -16,12 +15,12 @@ describe('the loop of an agent in its sandbox', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
     app = await new TestApp().start();
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await model.close();
     await app.close();

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { agentWorkOf } from '@slipway/contracts';
-import { expect } from 'expect';
 import { operationsOfOpenHands } from '../openhands/operations.js';
 import { TestSandbox } from '../testing/sandbox.js';
 

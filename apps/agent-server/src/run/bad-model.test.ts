@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo, EventOf } from '@slipway/contracts';
 import { type ModelRequest, type ModelScript, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -27,12 +26,12 @@ describe('a model that answers badly', () => {
   let peakBefore = 0;
   const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.agentServer?.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
     peakBefore = peak();
   });
-  after(async () => {
+  afterAll(async () => {
     const grown = peak() - peakBefore;
     await sandbox.close();
     await model.close();

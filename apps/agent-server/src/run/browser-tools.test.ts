@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { textOfContent } from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -22,7 +22,7 @@ describe('the browser in a run of the agent', () => {
   let url = '';
   const asked: string[] = [];
   const apps: TestApp[] = [];
-  before(async () => {
+  beforeAll(async () => {
     site = createServer((request, response) => {
       asked.push(request.url ?? '');
       if (request.url === '/file') return void response.setHeader('content-disposition', 'attachment; filename=plan.bin').end('a file');
@@ -40,7 +40,7 @@ describe('the browser in a run of the agent', () => {
     await sandbox.startAgentServer();
     expect((await sandbox.activate({})).status).toBe(200);
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await model.close();
     for (const app of apps) await app.close();
@@ -68,9 +68,7 @@ describe('the browser in a run of the agent', () => {
   const offered = () =>
     (model.requests.at(-1)?.body as undefined | { tools: Array<{ function: { name: string } }> })?.tools.map((tool) => tool.function.name) ?? [];
 
-  it('is used as the model asks, its picture reaches the model, and no secret leaves it', {
-    skip: hasChromium ? false : 'no Chromium on the PATH',
-  }, async () => {
+  itUnless(hasChromium ? false : 'no Chromium on the PATH')('is used as the model asks, its picture reaches the model, and no secret leaves it', async () => {
     expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { SECRET }, git: [] })).status).toBe(200);
     const app = await done([
       call('browser_navigate', { url: `${url}/?key=${SECRET}` }),
@@ -102,31 +100,32 @@ describe('the browser in a run of the agent', () => {
     expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));
   });
 
-  it('is read-only while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded', {
-    skip: hasChromium ? false : 'no Chromium on the PATH',
-  }, async () => {
-    const app = await done(
-      [
-        call('browser_navigate', { url: `${url}/docs` }),
-        call('browser_get_state', {}),
-        call('browser_click', { index: 1 }),
-        call('browser_navigate', { url: `${url}/file` }),
-        call('browser_get_content', {}),
-        { text: 'Planned.' },
-      ],
-      { agent_type: 'plan' },
-    );
-    const seen = ['go_back', 'get_content', 'get_state', 'get_storage', 'list_tabs', 'navigate', 'scroll', 'switch_tab'].map((name) => `browser_${name}`);
-    expect(
-      offered()
-        .filter((name) => name.startsWith('browser_'))
-        .sort(),
-    ).toEqual(seen.sort());
-    const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
-    expect(textOfContent(observations[1]?.content ?? [])).toContain('textbox "Key"');
-    expect(app.events.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('no tool "browser_click"') });
-    expect(asked).toEqual(expect.arrayContaining(['/docs', '/file']));
-    expect(observations.map(({ content }) => textOfContent(content)).join('\n')).toContain('which was not taken');
-    expect(existsSync(path.join(sandbox.workspace, 'downloads'))).toBe(false);
-  });
+  itUnless(hasChromium ? false : 'no Chromium on the PATH')(
+    'is read-only while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded',
+    async () => {
+      const app = await done(
+        [
+          call('browser_navigate', { url: `${url}/docs` }),
+          call('browser_get_state', {}),
+          call('browser_click', { index: 1 }),
+          call('browser_navigate', { url: `${url}/file` }),
+          call('browser_get_content', {}),
+          { text: 'Planned.' },
+        ],
+        { agent_type: 'plan' },
+      );
+      const seen = ['go_back', 'get_content', 'get_state', 'get_storage', 'list_tabs', 'navigate', 'scroll', 'switch_tab'].map((name) => `browser_${name}`);
+      expect(
+        offered()
+          .filter((name) => name.startsWith('browser_'))
+          .sort(),
+      ).toEqual(seen.sort());
+      const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
+      expect(textOfContent(observations[1]?.content ?? [])).toContain('textbox "Key"');
+      expect(app.events.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('no tool "browser_click"') });
+      expect(asked).toEqual(expect.arrayContaining(['/docs', '/file']));
+      expect(observations.map(({ content }) => textOfContent(content)).join('\n')).toContain('which was not taken');
+      expect(existsSync(path.join(sandbox.workspace, 'downloads'))).toBe(false);
+    },
+  );
 });

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import { type ModelRequest, type ModelScript, type ModelServer, type ModelTurn, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 const call = (name: string, given: object): ModelTurn => ({ toolCalls: [{ name, arguments: { ...given } }] });
@@ -22,11 +21,11 @@ const task = (request: ModelRequest): string =>
 describe('an agent that delegates to several others', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await model.close();
   });

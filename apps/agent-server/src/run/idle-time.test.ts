@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -9,12 +8,12 @@ describe('the idle time that agent-server reports without a key', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [{ fault: 'hang' }] });
     app = await new TestApp().start();
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await model?.close();
     await app?.close();

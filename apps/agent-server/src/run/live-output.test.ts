@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -16,7 +15,7 @@ describe('a command that prints while it runs', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
     await sandbox.call('POST', '/api/slipway/secrets', { variables: { CANARY: SECRET }, git: [] });
@@ -25,7 +24,7 @@ describe('a command that prints while it runs', () => {
     app = await new TestApp().start();
   });
   afterEach(() => app?.close());
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await model?.close();
   });
@@ -98,11 +97,11 @@ describe('a provider that gives each of its answers the same id', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     app = await new TestApp().start();
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await app?.close();
     await model?.close();

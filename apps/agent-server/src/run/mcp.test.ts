@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, type EventOf, McpServersUpdate } from '@slipway/contracts';
 import { byAnswersSoFar, type ModelRequest, type ModelScript, type ModelServer, startModelServer, textOfMessage, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -25,10 +24,10 @@ const textOf = ({ observation }: EventOf<'ObservationEvent'>): string => observa
 describe('an agent with MCP servers', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, model] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] })]);
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await model.close();
   });

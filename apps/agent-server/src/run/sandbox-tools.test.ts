@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { textOfContent } from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
+import { itUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -39,10 +39,10 @@ describe('the tools that run in the sandbox', () => {
     await sandbox.startAgentServer();
     expect((await sandbox.activate({})).status).toBe(200);
   };
-  before(async () => {
+  beforeAll(async () => {
     model = await startModelServer({ script: [] });
   });
-  after(() => model.close());
+  afterAll(() => model.close());
 
   const promptOf = (app: TestApp): string => {
     const prompt = app.events.findLast((event) => event.kind === 'SystemPromptEvent');
@@ -84,7 +84,7 @@ describe('the tools that run in the sandbox', () => {
     await sandbox.close();
   });
 
-  it('hide secrets in every text that they answer with', { skip: 'missing' in python ? python.missing : false }, async () => {
+  itUnless('missing' in python ? python.missing : false)('hide secrets in every text that they answer with', async () => {
     await begin(`${'missing' in python ? '' : path.dirname(python.program('python'))}:${process.env['PATH']}`);
     expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { SECRET }, git: [] })).status).toBe(200);
     await writeFile(path.join(sandbox.workspace, `${SECRET}.txt`), `one\nkey=${SECRET}\n`);

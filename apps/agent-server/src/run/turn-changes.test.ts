@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 describe('changes since the last message', () => {
@@ -28,7 +27,7 @@ describe('changes since the last message', () => {
       60_000,
     );
   };
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, model] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] })]);
     directory = path.join(sandbox.workspace, 'project');
     mkdirSync(directory);
@@ -43,7 +42,7 @@ describe('changes since the last message', () => {
       workspace: { working_dir: directory, kind: 'LocalWorkspace' },
     });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await model?.close();
   });

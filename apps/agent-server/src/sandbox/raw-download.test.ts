@@ -2,22 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { rawDownload } from './raw-download.js';
 
 const OK = (length: number, ...more: string[]): string =>
   ['HTTP/1.1 200 OK', `Content-Length: ${length}`, 'Content-Type: application/octet-stream', 'Set-Cookie: no=1', ...more, '', ''].join('\r\n');
 
-describe('a download that goes past the parser', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('a download that goes past the parser', () => {
   /** The tool process: what it does with a connection is each test's. */
   let tool: net.Server;
   let answer: (socket: Socket, request: string) => void;
   const asked: Socket[] = [];
   let front: http.Server;
   const outcomes: unknown[] = [];
-  before(async () => {
+  beforeAll(async () => {
     tool = net.createServer((socket) => {
       asked.push(socket);
       socket.on('error', () => {});
@@ -40,14 +41,14 @@ describe('a download that goes past the parser', { timeout: 120_000 }, () => {
     });
     for (const server of [tool, front]) await once(server.listen(0, '127.0.0.1'), 'listening');
   });
-  after(() => {
+  afterAll(() => {
     for (const socket of asked) socket.destroy();
     front?.closeAllConnections();
     front?.close();
     tool?.close();
   });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  after(() => agent.destroy());
+  afterAll(() => agent.destroy());
   const get = (path = '/file?path=a'): Promise<http.IncomingMessage> =>
     new Promise((resolve, reject) => http.get({ port: (front.address() as AddressInfo).port, host: '127.0.0.1', path, agent }, resolve).once('error', reject));
   const read = async (message: http.IncomingMessage): Promise<Buffer> => {

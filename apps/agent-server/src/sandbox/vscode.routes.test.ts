@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 const STAND_IN = `

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestSandbox } from '../testing/sandbox.js';
 
 const KEY = 'the-key-of-the-vault-0815';
@@ -12,7 +11,7 @@ describe('a secret read by its address', () => {
   let sandbox: TestSandbox;
   let vault: Server;
   let id: string;
-  before(async () => {
+  beforeAll(async () => {
     vault = createServer((request, response) => {
       if (request.headers['x-vault-key'] !== KEY) return void response.writeHead(403).end('no');
       if (request.url === '/long') return void response.end('x'.repeat(100_000));
@@ -27,7 +26,7 @@ describe('a secret read by its address', () => {
     });
     id = body.id;
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     vault.closeAllConnections();
     await new Promise((resolve) => vault.close(resolve));

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { stopwatch } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { DeltaMask } from './delta-mask.js';
 import { HIDDEN, SecretMask } from './secret-mask.js';

@@ -6,10 +6,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BashOutput, type SandboxSecrets, textOfContent } from '@slipway/contracts';
 import { createSampleRepository, type GitServer, type ModelServer, startGitServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -38,7 +37,7 @@ describe('secrets that a sandbox was handed', () => {
   const bash = async (command: string): Promise<BashOutput> =>
     (await sandbox.call<BashOutput>('POST', '/api/bash/execute_bash_command', { command, timeout: 20 })).body;
 
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     app = await new TestApp().start();
     model = await startModelServer({ script: [] });
@@ -48,7 +47,7 @@ describe('secrets that a sandbox was handed', () => {
     execFileSync('git', ['-C', path.join(directory, 'private.git'), 'config', 'http.receivepack', 'true']);
     git = await startGitServer(directory, { privateNames: ['private.git'] });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox?.close();
     await app?.close();
     await model?.close();

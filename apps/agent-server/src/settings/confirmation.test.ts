@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 const touch = (name: string) => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch ${name}` } }] });
@@ -13,14 +12,14 @@ const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }]
 describe('an agent that asks first', () => {
   let sandbox: TestSandbox;
   let models: ModelServer[] = [];
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
   });
   afterEach(async () => {
     await Promise.all(models.map((model) => model.close()));
     models = [];
   });
-  after(() => sandbox.close());
+  afterAll(() => sandbox.close());
 
   async function waiting(script: ModelScript) {
     const model = await startModelServer({ script });

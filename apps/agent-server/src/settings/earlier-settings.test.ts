@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentSettings, ConfirmationMode, ConversationInfo } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -11,10 +10,10 @@ describe('settings of the release before', () => {
   let sandbox: TestSandbox;
   let app: TestApp;
   let id: string;
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, app] = await Promise.all([TestSandbox.start(), new TestApp().start()]);
   });
-  after(() => Promise.all([sandbox?.close(), app?.close()]));
+  afterAll(() => Promise.all([sandbox?.close(), app?.close()]));
 
   async function start(): Promise<void> {
     await app.close();

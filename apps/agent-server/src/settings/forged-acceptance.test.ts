@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, ConversationInfo, OrgConfirmationPolicy } from '@slipway/contracts';
 import { pendingActions } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -16,10 +15,10 @@ describe('an acceptance that a stolen ingest token left in the log', () => {
   let sandbox: TestSandbox;
   const models: ModelServer[] = [];
   const apps: TestApp[] = [];
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
   });
-  after(() => Promise.all([sandbox.close(), ...models.map((model) => model.close()), ...apps.map((app) => app.close())]));
+  afterAll(() => Promise.all([sandbox.close(), ...models.map((model) => model.close()), ...apps.map((app) => app.close())]));
 
   /**
    * An agent that waits to make a file; then the log of the app has an acceptance that no user gave, and the next start

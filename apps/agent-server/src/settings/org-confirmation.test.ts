@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentSettings, ConfirmationMode, ConversationEvent, ConversationInfo, OrgConfirmationPolicy } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
@@ -23,10 +22,10 @@ describe('the confirmation policy of an organization', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, model, app] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] }), new TestApp().start()]);
   });
-  after(() => Promise.all([sandbox.close(), model.close(), app.close()]));
+  afterAll(() => Promise.all([sandbox.close(), model.close(), app.close()]));
 
   /** A conversation of the app whose agent waits for a yes to make a file. */
   async function waiting(orgConfirmation: OrgConfirmationPolicy) {

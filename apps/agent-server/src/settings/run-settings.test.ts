@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentSettings, AgentType, AppliedSettings, ApplySettings, ConversationEvent, ConversationInfo, RunLimits } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -16,10 +15,10 @@ describe('the run settings of an agent', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   let app: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     [sandbox, model, app] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] }), new TestApp().start()]);
   });
-  after(() => Promise.all([sandbox.close(), model.close(), app.close()]));
+  afterAll(() => Promise.all([sandbox.close(), model.close(), app.close()]));
 
   async function start(script: ModelScript, more: object = {}, slipway: object = {}): Promise<string> {
     await app.close();

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
 describe('the model of a conversation that is at work', () => {
   let sandbox: TestSandbox;
   let first: ModelServer;
   let second: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     first = await startModelServer({ script: () => ({ toolCalls: [{ name: 'terminal', arguments: { command: 'echo one' } }], delayMs: 100 }) });
     second = await startModelServer({
       script: [{ text: 'I go on.\n<function=terminal>\n<parameter=command>echo two</parameter>\n</function>' }, { text: 'Finished by the second.' }],
     });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await first.close();
     await second.close();

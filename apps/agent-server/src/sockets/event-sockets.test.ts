@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
 import { PACE_WINDOW_MS } from '@slipway/net';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';
 
@@ -39,11 +38,11 @@ class Client {
 describe('/sockets/events/{id}', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: () => ({ text: 'fine' }) });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandbox.close();
     await model.close();
   });

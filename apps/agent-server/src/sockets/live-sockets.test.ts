@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIVE_OPEN } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type RawData, WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';
 
@@ -60,11 +59,11 @@ const SECRET = 'hunter2-very-secret-value';
 
 describe('/sockets/live/<channel>', () => {
   let sandbox: TestSandbox;
-  before(async () => {
+  beforeAll(async () => {
     sandbox = await TestSandbox.start();
     await sandbox.call('POST', '/api/slipway/secrets', { variables: { DEPLOY_KEY: SECRET }, git: [] });
   });
-  after(() => sandbox.close());
+  afterAll(() => sandbox.close());
 
   async function openShell(): Promise<Page> {
     const list = Page.open(sandbox, 'terminal');

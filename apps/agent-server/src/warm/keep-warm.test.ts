@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { InitState } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 import { KeepWarm } from './keep-warm.js';
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Principal } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { auditOf } from './audit-statement.js';
 import { verifyChain } from './verify-chain.js';
@@ -16,11 +15,11 @@ const caller = (orgId: string): Pick<Principal, 'orgId' | 'actor'> => ({ orgId, 
 describe('the chain of the audit', () => {
   let database: TestDatabase;
   let pool: SqlPool;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 10, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await database?.close();
   });

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditVerification } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { auditOf } from './audit-statement.js';
 import { type ExpectedLink, verifyChain } from './verify-chain.js';
@@ -29,13 +28,13 @@ describe('the audit, tampered with by whoever owns the database', () => {
   let database: TestDatabase;
   let owner: pg.Client;
   let pool: SqlPool;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     pool = createPool({ url: database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await owner?.end();
     await database?.close();

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditPage, AuditVerification } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { type AuditRecord, auditOf } from './audit-statement.js';
 
@@ -24,7 +23,7 @@ describe('the audit of an organization', () => {
   let app: ConversationApp;
   let folder: string;
   let ada: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-audit-'));
     ada = await app.person('Ada');
@@ -35,7 +34,7 @@ describe('the audit of an organization', () => {
         index % 2 === 0 ? 'usr_even' : 'usr_odd',
       );
   });
-  after(async () => {
+  afterAll(async () => {
     await rm(folder, { recursive: true, force: true });
     await app?.close();
   });

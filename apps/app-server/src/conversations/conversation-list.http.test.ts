@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationSummary, pageOf } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const Page = pageOf(ConversationSummary);
@@ -8,7 +7,7 @@ const Page = pageOf(ConversationSummary);
 describe('the list of conversations', () => {
   let app: ConversationApp;
   let ada: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     ada = await app.person('Ada');
     const other = await app.person('Eve');
@@ -23,7 +22,7 @@ describe('the list of conversations', () => {
         [orgId],
       );
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const get = async (query: string): Promise<{ data: ConversationSummary[]; page: { nextCursor: string | null } }> => {
     const { status, body } = await app.http(ada, 'GET', `${app.path(ada)}?${query}`);

@@ -1,19 +1,18 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_MODEL, type ModelList } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 describe('the model of a conversation', () => {
   let app: ConversationApp;
   let person: Person;
   let other: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     other = await app.person();
     await profile(other, { name: 'theirs', apiKey: 'sk-theirs-0123456789' });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const at = (who: Person, path: string): string => `/api/v1/orgs/${who.orgId}/${path}`;
   const profile = async (who: Person, body: object): Promise<string> => {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Conversation, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, Problem, type QueuedMessage } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Answer, ConversationApp, insisted, type Person } from '../testing/conversation-app.js';
 
 const withoutRequestId = ({ status, body }: Answer): unknown => ({ status, body: { ...body, requestId: undefined } });
@@ -11,11 +10,11 @@ describe('conversations over HTTP', () => {
   let app: ConversationApp;
   let person: Person;
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person('Ada');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   describe('201', () => {
     it('stores conversation, first message, job and record of who asked, in one transaction', async () => {

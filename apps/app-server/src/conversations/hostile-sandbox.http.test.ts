@@ -1,8 +1,7 @@
 import { get } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { after, before, describe, it } from 'node:test';
 import { setInterval as ticks } from 'node:timers/promises';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { type Hostility, startHostileSandbox } from '../testing/hostile-sandbox.js';
 
@@ -54,15 +53,17 @@ function view(url: string, person: Person): Promise<{ status: number; code: stri
   });
 }
 
-describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('a hostile sandbox with fifty viewers', () => {
   let app: ConversationApp;
   let attacker: Person;
   let neighbour: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     [attacker, neighbour] = [await app.person(), await app.person()];
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   /**
    * Fifty requests at once, each about a conversation of its own or all about one; meanwhile another user uses the
@@ -113,9 +114,9 @@ describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
   }
 
   for (const kind of ['endless', 'large', 'deep', 'slow', 'gzip-bomb', 'huge-name', 'breaks-off'] as const)
-    it(`holds up no other tenant and stays within its memory when each list of changes is ${kind}`, async (context) => {
+    it(`holds up no other tenant and stays within its memory when each list of changes is ${kind}`, async () => {
       const seen = await attack(kind, '/changes', 10);
-      context.diagnostic(`${kind}: stall ${seen.stallMs.toFixed(0)} ms, memory +${seen.grownMiB.toFixed(0)} MiB, neighbour ${seen.neighbourMs.toFixed(0)} ms`);
+      console.log(`${kind}: stall ${seen.stallMs.toFixed(0)} ms, memory +${seen.grownMiB.toFixed(0)} MiB, neighbour ${seen.neighbourMs.toFixed(0)} ms`);
       expect(seen.stallMs).toBeLessThan(LONGEST_STALL_MS);
       expect(seen.grownMiB).toBeLessThan(MOST_MIB);
       expect(seen.neighbourMs).toBeLessThan(2_000);
@@ -134,9 +135,9 @@ describe('a hostile sandbox with fifty viewers', { timeout: 240_000 }, () => {
     for (const { status, bytes } of answers) expect([status, bytes > 1_000_000]).toEqual([200, true]);
   });
 
-  it('fills no memory with an endless patch: it passes through to its bound, and then breaks off, so that no part is taken for the whole', async (context) => {
+  it('fills no memory with an endless patch: it passes through to its bound, and then breaks off, so that no part is taken for the whole', async () => {
     const { answers, stallMs, grownMiB, neighbourMs } = await attack('endless', '/diff', 10, 16);
-    context.diagnostic(`patch: stall ${stallMs.toFixed(0)} ms, memory +${grownMiB.toFixed(0)} MiB, neighbour ${neighbourMs.toFixed(0)} ms`);
+    console.log(`patch: stall ${stallMs.toFixed(0)} ms, memory +${grownMiB.toFixed(0)} MiB, neighbour ${neighbourMs.toFixed(0)} ms`);
     // A gigabyte goes through this process twice, as server and as viewers.
     expect(stallMs).toBeLessThan(2 * LONGEST_STALL_MS);
     expect(grownMiB).toBeLessThan(MOST_MIB);

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Conversation } from '@slipway/contracts';
 import { stopwatch } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
 import { MAX_PATCH_BYTES } from './sandbox-reads.js';
 
@@ -35,11 +34,11 @@ describe('stop, pause and resume', () => {
   const kinds = async (id: string) =>
     (await app.log(id)).map(({ event }) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}=${String(event.value)}` : event.kind));
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 200 }));

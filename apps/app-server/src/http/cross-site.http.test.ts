@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operations } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io } from 'socket.io-client';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import type { TestApp } from '../testing/test-app.js';
@@ -54,7 +53,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
   let conversation: string;
   let unsafe: Array<{ method: string; path: string }>;
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     conversation = (await app.conversation(person)).id;
@@ -64,7 +63,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
       ({ method, path }) => !SAFE.has(method) && !path.startsWith('/ingest/') && !path.startsWith('/api/integration/'),
     );
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const fill = (path: string): string =>
     path

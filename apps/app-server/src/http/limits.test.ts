@@ -1,8 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
 import { type RedisServer, startRedisServer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.js';
 import { Limits } from './limits.js';
@@ -70,13 +70,13 @@ describe('Limits', () => {
 
   describe('with Redis', () => {
     let redis: RedisServer | null;
-    before(async () => {
+    beforeAll(async () => {
       redis = await startRedisServer();
     });
-    after(() => redis?.stop());
+    afterAll(() => redis?.stop());
 
-    it('replicas count together; while Redis is away each counts by itself, without a wait', async (context) => {
-      if (redis === null) return context.skip('this machine has no redis-server');
+    it('replicas count together; while Redis is away each counts by itself, without a wait', async () => {
+      if (redis === null) return skipTest('this machine has no redis-server');
       const [one, two] = [limits({ REDIS_URL: redis.url }), limits({ REDIS_URL: redis.url })];
       try {
         // Connected when what one has counted is seen by the other.

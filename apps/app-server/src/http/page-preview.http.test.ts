@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
 import { inflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
 
 const asked = (text: string): ConversationEvent => {
@@ -19,7 +18,7 @@ describe('the page of a conversation begins with its text', () => {
   let reader: Person;
   let id: string;
 
-  before(async () => {
+  beforeAll(async () => {
     web = createServer((request, response) => {
       seen = request.headers;
       response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'public, max-age=60' }).end('<h1>a page</h1>');
@@ -34,7 +33,7 @@ describe('the page of a conversation begins with its text', () => {
       { producerSeq: 2, event: thought('It keeps the last row now.') },
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     web?.closeAllConnections();
     web?.close();

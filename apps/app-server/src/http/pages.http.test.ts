@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 
 describe('pages', () => {
@@ -11,7 +10,7 @@ describe('pages', () => {
   let webPort: number;
   const seen: Array<{ url: string | undefined; cookie: string | undefined; policy: unknown; nonce: unknown }> = [];
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     webPort = await freePort();
     web = createServer((request, response) => {
@@ -23,7 +22,7 @@ describe('pages', () => {
     const identity = { issuerUrl: 'http://127.0.0.1:9/realms/slipway', clientId: 'slipway-web', clientSecret: 'x' };
     server = await startTestApp(testConfig(await freePort(), database, identity, { WEB_URL: `http://127.0.0.1:${webPort}` }), { features: [] });
   });
-  after(async () => {
+  afterAll(async () => {
     await server?.close();
     web?.close();
     await database?.close();

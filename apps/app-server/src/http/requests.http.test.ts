@@ -1,4 +1,4 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { type CreateConversation, operations, type Principal } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -12,7 +12,6 @@ import {
   type TestDatabase,
   until,
 } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { MeModule } from '../identity/me/me.module.js';
 import { SignInModule } from '../identity/sign-in/sign-in.module.js';
@@ -63,7 +62,7 @@ describe('every request', () => {
   let owner: pg.Client;
   let person: SignedInClient;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     const port = await freePort();
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
@@ -76,7 +75,7 @@ describe('every request', () => {
     person = await signIn(server.url);
     await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_seen', $1, 'viewer')", [person.me.id]);
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await server?.close();
     await identity?.close();

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { FEATURES } from '../app.module.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { ConnectionMails } from './connection-mails.js';
@@ -10,7 +9,7 @@ describe('the mail about a connection', () => {
   let app: ConversationApp;
   let ada: Person;
   let id: string;
-  before(async () => {
+  beforeAll(async () => {
     // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ features: FEATURES, replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
     ada = await app.person('Ada');
@@ -20,7 +19,7 @@ describe('the mail about a connection', () => {
     expect(made.status).toBe(201);
     id = made.body.connection.id;
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const look = async (subject: string): Promise<number> => {
     await Promise.all(app.replicas.map((replica) => replica.app.get(ConnectionMails, { strict: false }).look()));

@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
 import { PROVIDERS } from '@slipway/integrations';
 import { exampleProvider } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { featuresWith } from '../app.module.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
@@ -11,11 +10,11 @@ const TOKEN = 'the-access-token-of-a-connection';
 describe('the access token of a connection', () => {
   let app: ConversationApp;
   let owner: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ features: featuresWith([exampleProvider, PROVIDERS.gitea]), env: { INTEGRATION_PRIVATE_HOSTS: '127.0.0.1:3030' } });
     owner = await app.person('Olga');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/integrations/connections${rest}`;
   const create = (body: object) =>

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, DeliveryDryRun, IntegrationConnectionList, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts';
 import { exampleDelivery, exampleProvider } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { featuresWith } from '../app.module.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
@@ -9,12 +8,12 @@ describe('connections', () => {
   let app: ConversationApp;
   let owner: Person;
   let member: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ features: featuresWith([exampleProvider]) });
     [owner, member] = [await app.person('Olga'), await app.person('Mia')];
     await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, member.userId, 'member']);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/integrations${rest}`;
   const create = async (body: object = {}): Promise<ConnectionWithSecret> => {

@@ -1,4 +1,4 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   CreatedProgramKey,
   Organization,
@@ -8,7 +8,6 @@ import type {
   OrganizationPage,
   ProgramKey,
 } from '@slipway/contracts';
-import { expect } from 'expect';
 import { Company } from '../testing/company.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { withKey } from '../testing/with-key.js';
@@ -23,13 +22,13 @@ describe('OpenHands’ organizations and keys', () => {
   let company: Company;
   let owner: Person;
   let member: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app);
     owner = company.owner;
     member = await company.member('member', 'Grace');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/organizations/${company.org.id}${rest}`;
   const keyIn = (person: Person, orgId: string, body: object) => app.http<CreatedProgramKey>(person, 'POST', '/api/keys', body, { 'x-org-id': orgId });

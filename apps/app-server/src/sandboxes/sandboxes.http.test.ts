@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxFleet, SandboxQueue } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const KEY = 'runtime-api-key-of-the-tests-0123456789';
@@ -13,7 +12,7 @@ describe('sandboxes of an organization', () => {
   let runtime: Server;
   let answer: (path: string, org: string) => unknown;
   let ada: Person;
-  before(async () => {
+  beforeAll(async () => {
     runtime = createServer((request, response) => {
       const body = request.headers['x-api-key'] === KEY ? answer(request.url ?? '', String(request.headers['x-slipway-org'])) : null;
       if (body === null) return void response.writeHead(503).end();
@@ -23,7 +22,7 @@ describe('sandboxes of an organization', () => {
     app = await ConversationApp.start({ env: { RUNTIME_API_URL: `http://127.0.0.1:${(runtime.address() as AddressInfo).port}`, RUNTIME_API_KEY: KEY } });
     ada = await app.person('Ada');
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     await new Promise((resolve) => runtime.close(resolve));
   });

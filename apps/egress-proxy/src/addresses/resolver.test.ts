@@ -1,8 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createResolver, type Resolve } from './resolver.js';
 
 const A = 1;
@@ -16,14 +15,14 @@ describe('names', () => {
   let server: Socket;
   let resolve: Resolve;
   const questions = new Set<string>();
-  before(async () => {
+  beforeAll(async () => {
     server = createSocket('udp4');
     server.on('message', (query, { port }) => server.send(answerTo(query, questions), port, '127.0.0.1'));
     server.bind(0, '127.0.0.1');
     await once(server, 'listening');
     resolve = createResolver([`127.0.0.1:${(server.address() as AddressInfo).port}`]);
   });
-  after(() => void server.close());
+  afterAll(() => void server.close());
 
   it('have all addresses of both families, asked of the servers that were named', async () => {
     expect([...(await resolve('both.example'))].sort()).toEqual(['192.0.2.7', '2001:db8::1']);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BilledTurn } from '@slipway/testing';
-import { expect } from 'expect';
 import { Call } from '../calls/call.js';
 import { NO_USAGE } from '../calls/usage.js';
 import { CallBound } from './call-bound.js';
@@ -14,10 +13,10 @@ const BROKEN_TRIALS = 20;
 const CALLS = 10;
 
 let gateways: BilledGateways;
-before(async () => {
+beforeAll(async () => {
   gateways = await startBilledGateways();
 });
-after(() => gateways?.close());
+afterAll(() => gateways?.close());
 
 /** Reproducible: the trial's number is its seed. */
 function random(seed: number): () => number {

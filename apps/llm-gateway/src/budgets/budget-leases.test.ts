@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import type { Admission } from './admission.js';
 import { claim, finish, keyWithBudgets, type MoneyReplica, startMoneyReplica, stored } from './testing/race.js';
 
 let database: TestDatabase;
 let owner: SqlPool;
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 3, applicationName: 'test', onError: () => {} });
 });
-after(async () => {
+afterAll(async () => {
   await owner.end();
   await database.close();
 });
@@ -41,10 +40,10 @@ const held = async (orgId: string): Promise<number> => {
 };
 describe('a budget', () => {
   let replica: MoneyReplica;
-  before(async () => {
+  beforeAll(async () => {
     replica = await startMoneyReplica(database);
   });
-  after(() => replica.close());
+  afterAll(() => replica.close());
 
   it('far from its limit lets calls in and settles them without asking, each within 20 µs', async () => {
     const orgId = `org_${randomUUID()}`;

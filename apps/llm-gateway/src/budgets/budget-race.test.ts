@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { keyWithBudgets, type MoneyReplica, type RaceResult, race, type Stream, startMoneyReplica, stored } from './testing/race.js';
 import { toTicks } from './ticks.js';
 
@@ -13,12 +12,12 @@ const STREAMS = 64;
 let database: TestDatabase;
 let owner: SqlPool;
 let replicas: MoneyReplica[];
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 3, applicationName: 'test', onError: () => {} });
   replicas = await Promise.all([1, 2, 3].map(() => startMoneyReplica(database)));
 });
-after(async () => {
+afterAll(async () => {
   for (const replica of replicas) await replica.close();
   await owner.end();
   await database.close();

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { claim, finish, keyWithBudgets, startMoneyReplica, stored } from './testing/race.js';
 
 let database: TestDatabase;
 let owner: SqlPool;
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
 });
-after(async () => {
+afterAll(async () => {
   await owner.end();
   await database.close();
 });

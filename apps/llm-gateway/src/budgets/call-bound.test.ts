@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { costUsd, MODEL_LISTS, type ModelPrice } from '@slipway/llm';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { NO_USAGE } from '../calls/usage.js';
 import { purposeOf } from '../keys/purpose.js';

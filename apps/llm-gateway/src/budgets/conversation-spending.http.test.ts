@@ -1,17 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CHARGE_PASS_CALLS, CHARGE_PASS_HEADER } from '@slipway/contracts';
 import { limitNeeded } from '@slipway/domain';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ text: 'ok', usage: { prompt_tokens: 100_000, completion_tokens: 1, total_tokens: 100_001 } }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 const put = (conversation: string, body: object, key = MASTER_KEY): Promise<Response> =>
   fetch(`${test.gateway.url}/internal/spending/${conversation}`, {

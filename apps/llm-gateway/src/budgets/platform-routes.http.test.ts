@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LedgerCalls, LedgerPage } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const whole = { model: MODEL, messages: [{ role: 'user', content: 'hi' }] };
@@ -10,11 +9,11 @@ const INSERT = `INSERT INTO gateway.ledger (id, org_id, conversation_id, key_id,
   cost_known, status, streamed, started_at, latency_ms) VALUES (gen_random_uuid(), 'org_1', $1, 'k', 'usr_1', $2, 't', 'm', 3, 2, 1, 'reported', 0.5, true, 'ok', false, now(), 1)`;
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ text: 'ok' }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 const page = async (after: number, limit = 100): Promise<LedgerPage> =>
   LedgerPage.parse(

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const MODEL = 'a-model-that-nobody-prices';
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway({ LLM_MODEL: MODEL });
   test.model.use(() => ({ text: 'ok' }));
 });
-after(() => test?.close());
+afterAll(() => test?.close());
 
 const keyOf = (org: string, more: object = {}): Promise<string> =>
   test.key(randomUUID(), { metadata: { org_id: org, conversation_id: randomUUID() }, ...more });

@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PromptPage } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const PATH = '/v1/chat/completions';
 let test: TestGateway;
 let directory: string;
-before(async () => {
+beforeAll(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-cache-'));
   test = await startTestGateway({ RESPONSE_CACHE_SECONDS: '60', DATA_DIR: directory });
 });
-after(async () => {
+afterAll(async () => {
   await test?.close();
   await rm(directory, { recursive: true, force: true });
 });

@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PRICE_HEADER, priceOf, priceSaid } from '@slipway/llm';
 import { type ModelFault, startModelServer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MODEL, PROVIDER_KEY, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const messages = [{ role: 'user', content: 'hi' }];
@@ -13,10 +12,10 @@ const streamed = { model: MODEL, messages, stream: true };
 const PATH = '/v1/chat/completions';
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway({ LLM_FIRST_BYTE_TIMEOUT_SECONDS: '1', LLM_SILENCE_TIMEOUT_SECONDS: '1' });
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 /** A conversation of its own, so that each test reads its own ledger. */
 async function conversation(): Promise<{ id: string; key: string }> {

@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { writeMessage } from '../providers/test-event-stream.js';
 import { startTestGateway, type TestGateway } from '../test-gateway.js';
 
@@ -82,7 +81,7 @@ let said: Buffer = Buffer.alloc(0);
 let contentType = '';
 let folder: string;
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   provider = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': contentType }).end(said));
   });
@@ -103,7 +102,7 @@ before(async () => {
   await writeFile(file, JSON.stringify({ models: PROVIDERS.map(place) }));
   test = await startTestGateway({ LLM_MODELS_FILE: file, A_KEY: 'k' });
 });
-after(async () => {
+afterAll(async () => {
   await test.close();
   provider.close();
   await rm(folder, { recursive: true, force: true });

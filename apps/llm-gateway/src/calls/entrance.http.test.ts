@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 const asked = {
   chat: { messages: [{ role: 'user', content: 'hi' }] },

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort, type ModelFault, type ModelServer, startModelServer } from '@slipway/testing';
-import { expect } from 'expect';
 import { PROVIDER_KEY, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const PATH = '/v1/chat/completions';
@@ -32,7 +31,7 @@ let test: TestGateway;
 let faulty: ModelServer;
 let good: ModelServer;
 let directory: string;
-before(async () => {
+beforeAll(async () => {
   faulty = await startModelServer({ script: (request) => FAULTS[request.body.model ?? ''] ?? { text: TEXT, usage: USAGE } });
   good = await startModelServer({ script: () => ({ text: TEXT, usage: USAGE, chunkLength: 6 }) });
   const place = (baseUrl: string, model: string): object => {
@@ -59,7 +58,7 @@ before(async () => {
   await writeFile(path.join(directory, 'models.json'), JSON.stringify({ models }));
   test = await startTestGateway({ LLM_MODELS_FILE: path.join(directory, 'models.json'), A_KEY: PROVIDER_KEY });
 });
-after(async () => {
+afterAll(async () => {
   await test?.close();
   await faulty?.close();
   await good?.close();

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ fault: 'huge-line', bytes: 10 * 1024 * 1024 }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 interface Received {
   readonly status: number;

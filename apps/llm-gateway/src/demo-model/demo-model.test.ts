@@ -4,9 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { startTestGateway, type TestGateway } from '../test-gateway.js';
 import { demoTurn } from './script.js';
@@ -23,15 +22,15 @@ const TOOLS = ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'].map
 
 let test: TestGateway;
 let directory: string;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 /** A folder with `files`, as a git repository with one commit unless `git` is false. */
 async function workspace(files: Record<string, string>, git = true): Promise<string> {
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-demo-'));
-  after(() => rm(directory, { recursive: true, force: true }));
+  afterAll(() => rm(directory, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(directory, name), text);
   if (git) {
     const run = (...args: string[]): void =>

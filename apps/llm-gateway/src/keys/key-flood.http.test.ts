@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ text: 'ok' }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 interface Answer {
   readonly status: number;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 import { KEY_TTL_MS, KeyCache } from './key-cache.js';
 import type { StoredKey } from './keys.queries.js';
@@ -15,11 +14,11 @@ const ids = createIds(systemClock);
 const FRESH_MS = 2_000;
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ text: 'ok' }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 const ask = async (key: string): Promise<number> => {
   const response = await test.post('/v1/chat/completions', whole, key);

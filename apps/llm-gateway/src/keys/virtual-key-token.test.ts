@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createIds, systemClock } from '@slipway/domain';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { keyIdOf, makeKeyToken } from './virtual-key-token.js';
 

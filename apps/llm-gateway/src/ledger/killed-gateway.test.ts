@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type BilledTurn, type BillingServer, createTestDatabase, freePort, startBillingServer, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { oldCalls, recordCalls } from './open-calls.queries.js';
 
 const MASTER = 'master-key-of-the-tests-0123456789abcdef';
@@ -29,13 +28,13 @@ let owner: SqlPool;
 let provider: BillingServer;
 let directory: string;
 const started: ChildProcess[] = [];
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
   provider = await startBillingServer({ models: { [MODEL]: PRICE }, script: ({ number }) => TURNS[number % TURNS.length] as BilledTurn });
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateway-'));
 });
-after(async () => {
+afterAll(async () => {
   for (const child of started) child.kill('SIGKILL');
   await provider.close();
   await owner.end();

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger, type Logger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { insertLedgerEntries } from './ledger.queries.js';
 import type { LedgerInput } from './ledger-entry.js';
 import { LedgerSpool } from './ledger-spool.js';
@@ -15,12 +14,12 @@ import { LedgerWriter } from './ledger-writer.js';
 let database: TestDatabase;
 let pool: SqlPool;
 let owner: SqlPool;
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ url: database.urls.gateway, max: 2, applicationName: 'test', onError: () => {} });
   owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
 });
-after(async () => {
+afterAll(async () => {
   await pool.end();
   await owner.end();
   await database.close();
@@ -83,7 +82,7 @@ async function stored(conversationId: string): Promise<number> {
 
 async function folder(): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-ledger-'));
-  after(() => rm(directory, { recursive: true, force: true }));
+  afterAll(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { KeyRate, StoredKey } from '../keys/keys.queries.js';
 import { RateLimits, type RateTaken } from './rate-limits.js';
 
@@ -11,11 +10,11 @@ let database: TestDatabase;
 let owner: SqlPool;
 const pools: SqlPool[] = [];
 const replicas: RateLimits[] = [];
-before(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
 });
-after(async () => {
+afterAll(async () => {
   for (const replica of replicas) await replica.close();
   for (const pool of pools) await pool.end();
   await owner.end();

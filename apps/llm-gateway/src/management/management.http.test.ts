@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const whole = { model: MODEL, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 };
 
 let test: TestGateway;
-before(async () => {
+beforeAll(async () => {
   test = await startTestGateway();
   test.model.use(() => ({ text: 'ok', usage: { prompt_tokens: 1_000, completion_tokens: 10, total_tokens: 1_010 } }));
 });
-after(() => test.close());
+afterAll(() => test.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by their fields
 type Json = any;

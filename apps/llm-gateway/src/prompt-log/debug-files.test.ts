@@ -1,17 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { loadConfig } from '../config.js';
 import { debugFiles } from './debug-files.js';
 import { PromptLog } from './prompt-log.js';
 
 describe('the log of model calls for one developer', () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'slipway-llm-debug-'));
-  after(() => rmSync(directory, { recursive: true, force: true }));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   it('is a file of text a call that only its owner reads, with secrets masked, and stays in its folder', async () => {
     const clock = { now: () => new Date('2026-01-02T03:04:05.678Z') };

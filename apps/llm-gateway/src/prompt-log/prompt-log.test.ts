@@ -1,8 +1,7 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { maskSecrets } from './mask-secrets.js';
 import { MAX_LOGGED, PromptLog } from './prompt-log.js';
 

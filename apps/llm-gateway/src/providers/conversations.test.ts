@@ -1,5 +1,4 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import type { Target } from '../wire/exchange.js';
 import type { JsonObject } from '../wire/json.js';
@@ -23,10 +22,10 @@ const USAGE = {
 };
 
 const servers = new Map<VendorKind, VendorServer>();
-before(async () => {
+beforeAll(async () => {
   for (const kind of KINDS) servers.set(kind, await startVendorServer(kind));
 });
-after(() => Promise.all([...servers.values()].map((server) => server.close())));
+afterAll(() => Promise.all([...servers.values()].map((server) => server.close())));
 
 const targetOf = (kind: VendorKind): Target => ({
   provider: kind,

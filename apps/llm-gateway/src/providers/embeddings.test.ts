@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { Exchange, Target } from '../wire/exchange.js';
 import { openExchange } from '../wire/open-exchange.js';
 import { readRoutingFields } from '../wire/routing-fields.js';

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { ChatAnswerReader } from '../wire/chat-answer-reader.js';
 import { PassThroughAnswer } from '../wire/pass-through-answer.js';
 import type { AnswerEvent } from '../wire/turns.js';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestGateway, type TestGateway } from '../test-gateway.js';
 import type { JsonObject } from '../wire/json.js';
 import { framesOf, TEST_CALLERS } from './test-caller.js';
@@ -21,7 +20,7 @@ let key: string;
 const folder = mkdtempSync(path.join(tmpdir(), 'models-'));
 const vendors = new Map<VendorKind, VendorServer>();
 
-before(async () => {
+beforeAll(async () => {
   for (const kind of KINDS) vendors.set(kind, await startVendorServer(kind));
   const deployment = (kind: VendorKind): object => ({
     provider: kind,
@@ -45,7 +44,7 @@ before(async () => {
   test = await startTestGateway({ LLM_MODELS_FILE: file, ...keys });
   key = await test.key();
 });
-after(async () => {
+afterAll(async () => {
   await test.close();
   await Promise.all([...vendors.values()].map((vendor) => vendor.close()));
   rmSync(folder, { recursive: true });

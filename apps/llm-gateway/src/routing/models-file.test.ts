@@ -1,8 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredKey } from '../keys/keys.queries.js';
 import { buildGroups } from './build-groups.js';
 import { ModelDirectory } from './model-directory.js';
@@ -10,10 +9,10 @@ import { readModelsFile } from './models-file.js';
 import { sealOwnProviders } from './own-keys.js';
 
 let directory: string;
-before(async () => {
+beforeAll(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-models-'));
 });
-after(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function read(value: unknown): Promise<ReturnType<typeof readModelsFile>> {
   const file = path.join(directory, 'models.json');

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { makeKeyToken } from '../keys/virtual-key-token.js';
 import { openOwnProviders, sealOwnProviders } from './own-keys.js';
 

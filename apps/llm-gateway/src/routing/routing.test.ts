@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { Breaker, FIRST_OPEN_MS, LONGEST_OPEN_MS } from './breaker.js';
 import { Deployment } from './deployment.js';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { estimateCount, openCountTokens } from './count-tokens.js';
 import { errorFrame, errorOf } from './errors.js';

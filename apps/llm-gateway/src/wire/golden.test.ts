@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { type Assembled, assembled } from './assembled.js';
 import { withSignaturesOf } from './signatures.js';
 import { SPOKEN, said, testExchange } from './test-exchange.js';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import type { Dialect } from './dialect.js';
 import { readRoutingFields } from './routing-fields.js';

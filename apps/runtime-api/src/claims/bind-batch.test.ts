@@ -1,5 +1,4 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { takeDueChecks } from '../pool/pool.queries.js';
 import { ClaimTables } from '../testing/claim-tables.js';
 import { activateBatch, type BindOutcome } from './bind.queries.js';
@@ -7,10 +6,10 @@ import { leaseChunk, renewLeases, returnLeases } from './lease.queries.js';
 import { countWaiting, serveWaiting, watchWaiting } from './waiting.queries.js';
 
 let tables: ClaimTables;
-before(async () => {
+beforeAll(async () => {
   tables = await ClaimTables.open();
 });
-after(() => tables.close());
+afterAll(() => tables.close());
 beforeEach(() => tables.reset('p', 'q'));
 
 const lease = (replica: string, count: number, held = 0) => leaseChunk(tables.db, 'p', replica, count, held, 15);

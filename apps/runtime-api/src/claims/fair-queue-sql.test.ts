@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FAIR_QUEUE_VECTORS, type FairQueueStep } from '@slipway/domain/fair-queue-vectors';
-import { expect } from 'expect';
 import { releaseClaim } from '../sessions/sessions.queries.js';
 import { ClaimTables } from '../testing/claim-tables.js';
 import { leaveQueue, serveWaiting } from './waiting.queries.js';
 
 describe('the fair queue in Postgres: I10', () => {
   let tables: ClaimTables;
-  before(async () => {
+  beforeAll(async () => {
     tables = await ClaimTables.open();
   });
-  after(() => tables.close());
+  afterAll(() => tables.close());
 
   for (const vector of FAIR_QUEUE_VECTORS)
     it(vector.name, async () => {

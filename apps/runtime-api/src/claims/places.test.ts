@@ -1,5 +1,4 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { releaseClaim } from '../sessions/sessions.queries.js';
 import { ClaimTables } from '../testing/claim-tables.js';
@@ -19,17 +18,17 @@ type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
 
 describe('places at the limit of an organization', () => {
   let tables: ClaimTables;
-  before(async () => {
+  beforeAll(async () => {
     tables = await ClaimTables.open();
   });
-  after(() => tables.close());
+  afterAll(() => tables.close());
 
-  it('property: whoever came first has the next sandbox, in whatever order they ask again and sandboxes come free', { timeout: 300_000 }, async () => {
+  it('property: whoever came first has the next sandbox, in whatever order they ask again and sandboxes come free', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { maxLength: 25 }), (steps) => run(tables, steps, true)),
       { numRuns: 60 },
     );
-  });
+  }, 300_000);
 
   it('the property finds the rule of before: whoever is refused takes no place, and asks again', async () => {
     const broken = fc.check(

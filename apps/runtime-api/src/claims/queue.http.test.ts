@@ -1,7 +1,6 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { createRuntimeApi, type RuntimeApi } from '../app.js';
 import type { PoolSpec } from '../pool/pool-context.js';
@@ -26,10 +25,10 @@ async function rows<T extends pg.QueryResultRow>(api: TestRuntimeApi, sql: strin
 
 describe('a pool with nothing ready', () => {
   let api: TestRuntimeApi;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(0)], orgSandboxLimit: 4 });
   });
-  after(() => api.close());
+  afterAll(() => api.close());
   beforeEach(async () => {
     api.farm.inTheWay = () => ({ message: 'it is being made' });
     await until('everybody has left, and nothing is ready', async () => {
@@ -121,14 +120,14 @@ describe('two replicas', () => {
   let api: TestRuntimeApi;
   let other: RuntimeApi;
   let otherUrl: string;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(2)] });
     await until('two are warm', async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length === 2);
     other = await createRuntimeApi({ ...api.options, replicaId: 'other', logger: createLogger('runtime-api', 'silent') });
     await other.app.listen(0, '127.0.0.1');
     otherUrl = await other.app.getUrl();
   });
-  after(async () => {
+  afterAll(async () => {
     await other.close();
     await api.close();
   });
@@ -172,10 +171,10 @@ describe('two replicas', () => {
 
 describe('a workspace that was lost with its node', () => {
   let api: TestRuntimeApi;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi();
   });
-  after(() => api.close());
+  afterAll(() => api.close());
 
   it('is replaced by a blank one, and the session gets a notice', async () => {
     const session_id = newSession();
@@ -227,13 +226,13 @@ describe('several templates', () => {
     runtimeClass,
     imageReference: `registry.example/${image}@sha256:0`,
   });
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({
       pools: [pool('plain-1', 'plain', 1, null), pool('plain-4', 'plain', 4, null), pool('safe-1', 'safe', 1, 'gvisor')],
       orgSandboxLimit: 6,
     });
   });
-  after(() => api.close());
+  afterAll(() => api.close());
 
   const poolOf = async (session: string): Promise<string | undefined> =>
     (

@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
 describe('what an admin sees of sandboxes', () => {
   let api: TestRuntimeApi;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(1)], orgSandboxLimit: 3 });
   });
-  after(() => api?.close());
+  afterAll(() => api?.close());
   const of = (org: string): Record<string, string> => ({ 'x-slipway-org': org });
 
   it('those that run, with template and size and without their keys, of the organization alone; and who waits, with the quota', async () => {

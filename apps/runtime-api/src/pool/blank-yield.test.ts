@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
 const NO_ROOM = { message: 'waits for a node', problem: { code: 'sandbox.unschedulable', detail: '0/1 nodes are available: 1 Insufficient memory.' } } as const;
@@ -9,7 +8,7 @@ describe('a cluster that is full', () => {
   let api: TestRuntimeApi;
   /** Sandboxes that the one node takes. */
   let room = 3;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({
       pools: [
         { ...testPool(3), poolId: 'plain-1', image: 'plain' },
@@ -20,7 +19,7 @@ describe('a cluster that is full', () => {
     // In the order in which they came, as a scheduler without priorities has it.
     api.farm.inTheWay = (name) => ([...api.farm.sandboxes.keys()].indexOf(name) < room ? null : NO_ROOM);
   });
-  after(() => api.close());
+  afterAll(() => api.close());
   beforeEach(async () => {
     room = 3;
     await until('three are blank', async () => (await ready()) === 3, 60_000);

@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { Logger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Duties, type Duty } from './duties.js';
 
 const HOUR = 3_600_000;

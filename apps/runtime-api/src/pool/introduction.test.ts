@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
 import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
 
@@ -21,7 +20,7 @@ describe('a replica that leads, when what sandboxes are made of changes', () => 
   let owner: pg.Client;
   let farm: SandboxFarm;
   let backend: ChangingBackend;
-  before(async () => {
+  beforeAll(async () => {
     const keys = generateKeyPairSync('ed25519');
     farm = await new SandboxFarm(keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')).start();
     backend = new ChangingBackend(farm.url, 'farm', farm);
@@ -29,7 +28,7 @@ describe('a replica that leads, when what sandboxes are made of changes', () => 
     owner = new pg.Client({ connectionString: api.database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await api?.close();
     await farm?.close();

@@ -1,5 +1,4 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc, { type RunDetails } from 'fast-check';
 import { STEPS } from '../failpoints.js';
 import { activateClaim } from '../sessions/sessions.queries.js';
@@ -64,7 +63,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
   let found: Violation | null = null;
   const seen = { activations: 0, answers: 0, removals: 0, mismatches: 0, late: 0 };
 
-  before(async () => {
+  beforeAll(async () => {
     world = await PoolWorld.open();
     const property = fc.asyncProperty(fc.array(event, { minLength: 3, maxLength: 12 }), async (events) => {
       await world.reset();
@@ -91,7 +90,7 @@ describe('the warm pool, whatever dies between any two steps', () => {
     details = await fc.check(property, { numRuns: HISTORIES, endOnFailure: false });
     if (details.failed && found === null) throw details.errorInstance;
   });
-  after(() => world.close());
+  afterAll(() => world.close());
 
   async function happen(at: PoolWorld, watch: InvariantWatch, what: Event): Promise<void> {
     const names = [...at.farm.sandboxes.keys()];
@@ -241,10 +240,10 @@ describe('the warm pool, whatever dies between any two steps', () => {
 
 describe('a process that dies', () => {
   let world: PoolWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await PoolWorld.open();
   });
-  after(() => world.close());
+  afterAll(() => world.close());
 
   /** What one process does and another one goes on with, so that it comes to every step there is. */
   const LIFE: ReadonlyArray<Deed | 'workspace-lost' | 'template'> = [

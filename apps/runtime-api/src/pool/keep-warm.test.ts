@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PoolWorld } from '../testing/pool-world.js';
 import { KeepWarm } from './keep-warm.js';
 import { upsertPool } from './pool.queries.js';

@@ -1,21 +1,22 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
 
 /** The advisory lock of the replica that leads. */
 const LEAD_LOCK = 7_215_310;
 
-describe('pools without a leader', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('pools without a leader', () => {
   let api: TestRuntimeApi;
   let holder: pg.Client;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ uptime: () => 10_000 });
     holder = new pg.Client({ connectionString: api.database.ownerUrl });
     await holder.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await holder?.end();
     await api?.close();
   });

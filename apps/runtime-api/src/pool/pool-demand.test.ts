@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { createRuntimeApi } from '../app.js';
 import { PoolWorld } from '../testing/pool-world.js';

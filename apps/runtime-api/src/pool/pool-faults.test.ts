@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 import { CLUSTER_PACE } from './pool-context.js';
@@ -60,10 +59,10 @@ function claimInLanes(
 
 describe('a pool that its place does not take (F12)', () => {
   let world: Awaited<ReturnType<typeof pool>>;
-  before(async () => {
+  beforeAll(async () => {
     world = await pool(200, 10);
   });
-  after(() => world.close());
+  afterAll(() => world.close());
 
   it('holds a bounded number of sandboxes, replaces none, and reports why to all callers; when there is room they all come up', async () => {
     const { api, owner, count } = world;

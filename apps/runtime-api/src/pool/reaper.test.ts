@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BRIEF_SESSION_PREFIX } from '@slipway/contracts';
 import { FarmBackend } from '@slipway/sandbox/testing';
-import { expect } from 'expect';
 import { PoolWorld } from '../testing/pool-world.js';
 import type { PoolContext } from './pool-context.js';
 import { Reaper } from './reaper.js';

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nextSlotState, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES as unclaimed } from '@slipway/domain';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 
 const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
@@ -9,13 +8,13 @@ const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
 describe('the slot table in Postgres', () => {
   let database: TestDatabase;
   let client: pg.Client;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     client = new pg.Client({ connectionString: database.urls.runtime });
     await client.connect();
     await client.query(`INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ('p', 'i', 't', 1, 60)`);
   });
-  after(async () => {
+  afterAll(async () => {
     await client.end();
     await database.close();
   });

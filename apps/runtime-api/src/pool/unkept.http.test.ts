@@ -1,6 +1,5 @@
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
@@ -10,12 +9,12 @@ describe('a workspace that cannot be kept', () => {
   let api: TestRuntimeApi;
   let owner: pg.Client;
   let count = 0;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(1)], orgSandboxLimit: 50, unkept: { holdSeconds: 3_600, most: 3 } });
     owner = new pg.Client({ connectionString: api.database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner.end();
     await api.close();
   });

@@ -1,8 +1,7 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { type S3Fault, S3LikeServer } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import { StoreWatch } from '../pool/store-watch.js';
 import { bucket } from './bucket.js';
 
@@ -11,11 +10,11 @@ const KEYS = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret', AWS_RE
 describe('the bucket before an install', () => {
   let server: S3LikeServer;
   const url = (): string => `s3://${server.bucket}/prefix?region=us-east-1&endpoint=${encodeURIComponent(server.endpoint)}`;
-  before(async () => {
+  beforeAll(async () => {
     Object.assign(process.env, KEYS);
     server = await new S3LikeServer().start();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const name of Object.keys(KEYS)) delete process.env[name];
     await server.close();
   });
@@ -41,10 +40,10 @@ describe('the bucket before an install', () => {
     ['slow', /no answer within 20 s\./],
   ];
   for (const [fault, says] of faults)
-    it(`says what is wrong with a bucket whose store is ${fault}`, { timeout: 60_000 }, async () => {
+    it(`says what is wrong with a bucket whose store is ${fault}`, async () => {
       server.fault = fault;
       expect(await bucket(url(), 'key')).toMatch(says);
-    });
+    }, 60_000);
 
   it('names a bucket that does not exist also without keys, and leaves other checks to the identity of runtime-api', async () => {
     expect(await bucket(url(), undefined)).toBeNull();

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { missingOfNodes, type Node } from './nodes.js';
 import { preflight } from './preflight.js';
 
@@ -41,7 +40,7 @@ describe('preflight', () => {
   let address: string;
   let folder: string;
   const silent = createTcpServer();
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     folder = await mkdtemp('/tmp/slipway-test-');
     web = createServer((request, response) => {
@@ -54,7 +53,7 @@ describe('preflight', () => {
     // A Redis that asks for a password.
     silent.on('connection', (socket) => socket.on('error', () => {}).once('data', () => socket.write('-NOAUTH Authentication required.\r\n')));
   });
-  after(async () => {
+  afterAll(async () => {
     web?.close();
     silent.close();
     await database?.close();

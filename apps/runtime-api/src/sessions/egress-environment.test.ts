@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
 import { createIds } from '@slipway/domain';
-import { expect } from 'expect';
 import { EgressEnvironment } from './egress-environment.js';
 
 const SECRET = 'egress-secret-of-tests-0123456789abcdef';

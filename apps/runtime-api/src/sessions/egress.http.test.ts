@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
-import { expect } from 'expect';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
 
 const SECRET = 'egress-secret-of-tests-0123456789abcdef';
 
 describe('a session whose sandbox reaches names', () => {
   let api: TestRuntimeApi;
-  before(async () => {
+  beforeAll(async () => {
     const classes = new Map([['slipway-sandbox', 'packages']] as const);
     api = await startTestRuntimeApi({ egress: { proxyUrl: 'http://proxy.test:3128', secret: SECRET, direct: [], classes, maxAgeSeconds: 3_600 } });
   });
-  after(() => api?.close());
+  afterAll(() => api?.close());
   /** Environment of the sandbox at this address. */
   const environmentAt = (url: string): Record<string, string> => JSON.parse(api.farm.sandboxes.get(url.split('/').at(-1) ?? '')?.latch.body ?? '{}').env;
   const claimsOf = (env: Record<string, string>) => new EgressCredentials(SECRET).verify(new URL(env['HTTPS_PROXY'] ?? 'http://none').password, new Date());

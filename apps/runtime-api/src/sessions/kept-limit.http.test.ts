@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ORG_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
@@ -10,13 +9,13 @@ const GIB = 2 ** 30;
 describe('an organization that fills the workspace store', () => {
   let api: TestRuntimeApi;
   let owner: pg.Client;
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(2)], workspaceLimitBytes: 5 * GIB, keptLookMs: 100 });
     api.farm.workspaceBytes = 3 * GIB;
     owner = new pg.Client({ connectionString: api.database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner.end();
     await api.close();
   });

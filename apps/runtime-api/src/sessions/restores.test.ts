@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
 
 describe('a workspace that takes its time to come back', () => {
@@ -8,10 +7,10 @@ describe('a workspace that takes its time to come back', () => {
   let attaches = 0;
   let letThrough: () => void = () => {};
 
-  before(async () => {
+  beforeAll(async () => {
     api = await startTestRuntimeApi();
   });
-  after(() => {
+  afterAll(() => {
     letThrough();
     return api.close();
   });

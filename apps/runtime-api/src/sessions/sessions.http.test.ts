@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Problem, Runtime } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
 import { runtimeOperations } from './openhands-operations.js';
@@ -9,10 +8,10 @@ import { runtimeOperations } from './openhands-operations.js';
 let api: TestRuntimeApi;
 let count = 0;
 const newSession = (): string => `session-${++count}`;
-before(async () => {
+beforeAll(async () => {
   api = await startTestRuntimeApi({ orgSandboxLimit: 40 });
 });
-after(() => api.close());
+afterAll(() => api.close());
 
 const farmName = (url: string): string => url.split('/').at(-1) ?? '';
 const owner = async <T extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<T[]> => {

@@ -1,8 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadTemplates } from './sandbox-templates.js';
 
 const DIGEST = `registry.example/sandbox@sha256:${'0'.repeat(64)}`;
@@ -20,10 +19,10 @@ const refusal = (given: unknown, nodeEnv: 'development' | 'production' = 'produc
 
 describe('the templates of a cluster', () => {
   let folder: string;
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-templates-'));
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('are pools, one for each template and size: the base size is kept warm, larger ones are made on demand, unless the template says otherwise', () => {
     const { pools } = loadTemplates(

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { walk } from './pool-model.js';
 import { ModelViolation } from './pool-model-observer.js';
 import { BROKEN_VARIANTS, type Broken } from './pool-model-variants.js';

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Grant, TestGateway } from '../testing/test-gateway.js';
 
@@ -12,7 +12,7 @@ const ADDRESS = Object.values(networkInterfaces())
   .flat()
   .find((each) => each !== undefined && each.family === 'IPv4' && !each.internal)?.address;
 
-describe('the use of ports through the gateway', { skip: ADDRESS === undefined && 'this machine has no address beside loopback' }, () => {
+describeUnless(ADDRESS === undefined && 'this machine has no address beside loopback')('the use of ports through the gateway', () => {
   let gateway: TestGateway;
   let app: Server;
   let port: number;
@@ -23,7 +23,7 @@ describe('the use of ports through the gateway', { skip: ADDRESS === undefined &
   const open = (): Promise<Grant> => gateway.grant(port);
   const bearer = (grant: Grant): Record<string, string> => ({ authorization: `Bearer ${grant.token}` });
 
-  before(async () => {
+  beforeAll(async () => {
     app = createServer((_request, response) => void response.end('an app'));
     const sockets = new WebSocketServer({ server: app });
     sockets.on('connection', (socket) => connected.add(socket));
@@ -32,7 +32,7 @@ describe('the use of ports through the gateway', { skip: ADDRESS === undefined &
     gateway = await TestGateway.start({ SANDBOX_BACKEND: 'kubernetes' });
     gateway.runtimeApi.answer = () => ({ url: `http://${ADDRESS}:8000` });
   });
-  after(async () => {
+  afterAll(async () => {
     await gateway?.close();
     app?.closeAllConnections();
     await new Promise((resolve) => app?.close(resolve));

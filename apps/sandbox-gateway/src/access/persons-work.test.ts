@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import type { LiveGrant } from './grants.queries.js';
 import { PersonsWork } from './persons-work.js';

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
@@ -12,7 +11,7 @@ describe('the role slipway_sandbox', () => {
   const conversation = randomUUID();
   const ticket = createHash('sha256').update('ticket').digest();
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
     pool = createPool({ url: database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
@@ -30,7 +29,7 @@ describe('the role slipway_sandbox', () => {
       [conversation, ticket],
     );
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await owner?.end();
     await database?.close();

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { closeFrame, FrameBoundary } from './frame-boundary.js';
 
 /** A frame by RFC 6455, 5.2. */

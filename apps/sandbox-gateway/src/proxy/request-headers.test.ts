@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { requestHeaders } from './request-headers.js';
 
 const USER = { id: 'usr_a', label: 'Ada', kind: 'user' } as const;

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Runtime } from '@slipway/contracts';
-import { expect } from 'expect';
 import { urlOf } from '../testing/test-gateway.js';
 import { Locator } from './locator.js';
 
@@ -9,7 +8,7 @@ describe('Locator', () => {
   let server: Server;
   let url = 'http://10.1.2.3:8000';
   let asked = 0;
-  before(async () => {
+  beforeAll(async () => {
     server = createServer((request, response) => {
       asked += 1;
       const runtime: Runtime = {
@@ -28,7 +27,7 @@ describe('Locator', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
-  after(() => {
+  afterAll(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { CreateApiKey, CreateSecret, Money, UpdateOrgSettings } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../messages/testing.ts';
 import { sentenceOf } from './sentence.ts';
 

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { MAX_LIVE_TEXT_BYTES } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { beginWriting, dropWriting, forgetWriting, MAX_AGE_MS, MAX_CHARACTERS, MAX_KEPT, noteWriting, sweepWriting } from './kept-writing.ts';
 

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { en } from './en/index.ts';
 import { messagesOf } from './messages-of.ts';
 import type { Catalogue } from './translate.ts';

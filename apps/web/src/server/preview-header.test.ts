@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { decodePreview } from './preview-header.ts';
 
 const packed = (text: string): string => deflateRawSync(text).toString('base64url');

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { analyticsPseudonym } from '@slipway/analytics';
 import type { PosthogAnswer } from '@slipway/testing';
-import { expect } from 'expect';
 import { AnalyticsWorld, message, PLANTED, pullRequest, run, SECRET, stats, status, tool, update } from './testing/analytics-world.js';
 
-describe('analytics events', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('analytics events', () => {
   let world: AnalyticsWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnalyticsWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(async () => {
     world.posthog.clear();
     await world.owner.query('TRUNCATE app.analytics_event, app.analytics_cursor, app.analytics_conversation, app.analytics_position, app.analytics_member');

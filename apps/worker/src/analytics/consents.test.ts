@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { analyticsEventId } from '@slipway/analytics';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { AnalyticsWorld } from './testing/analytics-world.js';
 
@@ -26,12 +25,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-describe('the consents to analytics', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('the consents to analytics', () => {
   let world: AnalyticsWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnalyticsWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
 
   it('decide alone what arrives: each event that was allowed from its making to its sending, once, through any outage and death', async () => {
     let total = 0;

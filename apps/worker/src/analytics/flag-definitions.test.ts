@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readDefinitions } from '@slipway/analytics/flags';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import { FlagReader } from './flag-definitions.js';
 import { AnalyticsWorld } from './testing/analytics-world.js';
 
 describe('the reader of flags', () => {
   let world: AnalyticsWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnalyticsWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   const reader = (): FlagReader =>
     new FlagReader(
       { host: world.posthog.url, key: world.posthog.key, flagsKey: 'phs_test' },

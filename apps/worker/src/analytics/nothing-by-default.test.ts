@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AnalyticsWorld, SECRET } from './testing/analytics-world.js';
 
 /** A process of its own that starts what worker starts, lets it run for a moment, and prints which packages it has read. */
@@ -21,12 +20,14 @@ await pool.end();
 console.log(JSON.stringify({ started: started !== null, read: read.length }));
 `;
 
-describe('an installation that does not allow analytics', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('an installation that does not allow analytics', () => {
   let world: AnalyticsWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnalyticsWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.posthog.clear());
 
   async function start(config: object): Promise<{ started: boolean; read: number }> {

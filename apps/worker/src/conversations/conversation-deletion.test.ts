@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { RuntimeApiClient } from '../clients/runtime-api.client.js';
@@ -19,7 +18,7 @@ describe('a deleted conversation', () => {
   let owner: pg.Pool;
   let locks: ConversationLocks;
   let deletion: ConversationDeletion;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 4 });
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'deletion-test', logger });
@@ -32,7 +31,7 @@ describe('a deleted conversation', () => {
       logger,
     );
   });
-  after(async () => {
+  afterAll(async () => {
     await locks?.close();
     await owner?.end();
     await harness?.close();

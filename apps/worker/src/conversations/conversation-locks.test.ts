@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, type HeldLock, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, SilentProxy, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationLocks } from './conversation-locks.js';
 
@@ -13,15 +12,17 @@ type Step =
   | { readonly kind: 'try' | 'release' | 'queue'; readonly process: number; readonly name: string; readonly losing: boolean }
   | { readonly kind: 'lose'; readonly process: number };
 
-describe('ConversationLocks', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('ConversationLocks', () => {
   let database: TestDatabase;
   let owner: SqlPool;
   const open: ConversationLocks[] = [];
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     for (const locks of open) await locks.close();
     await owner.end();
     await database.close();

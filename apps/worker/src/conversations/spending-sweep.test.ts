@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { ChargePassRequests } from './charge-pass-requests.js';
@@ -23,12 +22,12 @@ describe('who pays for a message that went straight to agent-server', () => {
   const gateway = (): LlmGatewayClient => new LlmGatewayClient({ url: harness.peers.gatewayUrl, masterKey: SECRET });
   const spendings = (): ConversationSpendings => new ConversationSpendings(harness.pool, gateway());
 
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'worker-test', logger });
     sandboxes = createPool({ url: harness.database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await sandboxes?.end();
     await locks?.close();
     await harness?.close();

@@ -1,14 +1,13 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('whose budget a conversation counts for', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
   beforeEach(() => {
     harness.peers.spendings.splice(0);
     harness.peers.gatewayAway = false;

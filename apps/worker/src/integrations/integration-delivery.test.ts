@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deliveryContext, Envelope } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
@@ -13,7 +13,6 @@ import { type ExampleBody, exampleProvider } from '@slipway/integrations/testing
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import pg from 'pg';
 import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
@@ -43,7 +42,7 @@ describe('a delivery', () => {
   const ids = createIds(systemClock);
   const dispatch = new ProviderDispatch([]);
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 12, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -78,7 +77,7 @@ describe('a delivery', () => {
       [CONNECTION, ORG],
     );
   });
-  after(async () => {
+  afterAll(async () => {
     await dispatch.close();
     await queue?.close();
     await pool?.end();
@@ -253,7 +252,7 @@ describe('a delivery', () => {
   });
 
   /** Three workers, each of which may be killed at any statement; every job comes again, as the outbox brings it. */
-  it('whatever is repeated, interleaved or killed makes one conversation a thread and one message a deed, and none is lost', { timeout: 300_000 }, async () => {
+  it('whatever is repeated, interleaved or killed makes one conversation a thread and one message a deed, and none is lost', async () => {
     let round = 0;
     const arrival = fc.record({ deed: fc.nat(3), thread: fc.nat(1), hooks: fc.integer({ min: 1, max: 2 }) });
     const attempt = fc.record({ which: fc.nat(9), dies: fc.option(fc.integer({ min: 0, max: 24 }), { freq: 2 }) });
@@ -294,5 +293,5 @@ describe('a delivery', () => {
       ),
       { numRuns: 25 },
     );
-  });
+  }, 300_000);
 });

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { Intent, Said } from '@slipway/integrations';
-import { expect } from 'expect';
 import { promptOfIntent, titleOfIntent } from './prompt.js';
 import { NO_CONTEXT } from './thread-context.js';
 

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { PROVIDERS, type SignatureScheme, verifySignature } from '@slipway/integrations';
 import { ScriptedVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { TrackerWorld } from './testing/tracker-world.js';
 
 const ANN = { accountId: 'ann-1', displayName: 'Ann', accountType: 'atlassian' };
@@ -24,7 +23,7 @@ describe('a delivery whose signature does not cover its body', () => {
   let count = 100;
   const now = new Date().toISOString();
 
-  before(async () => {
+  beforeAll(async () => {
     vendor = new ScriptedVendor((_vendor, { method, url, body }) => {
       const [, id = '', rest = ''] = /\/issue\/(\d+)\/?(.*)$/.exec(url.pathname) ?? [];
       const ticket = tickets.get(id);
@@ -40,7 +39,7 @@ describe('a delivery whose signature does not cover its body', () => {
     world = await TrackerWorld.open('jira', vendor, ANN.accountId, { labels: ['slipway'], defaultRepository: 'https://git.example/acme/shop' });
     await world.owner.query(`UPDATE app.integration_connection SET signature = 'jwt', kind = 'oauth'`);
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => {
     vendor.fates = [];
     vendor.calls.splice(0);

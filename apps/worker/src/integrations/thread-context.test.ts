@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { insertConversation } from '@slipway/db/conversations';
@@ -13,7 +13,6 @@ import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger, currentTraceparent } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../testing/harness.js';
 import { addMessage, claimThread } from './acts.queries.js';
@@ -36,7 +35,7 @@ describe('earlier messages of a thread', () => {
   let answers: Record<string, readonly [number, unknown]> = {};
   let asked: string[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 3, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -64,7 +63,7 @@ describe('earlier messages of a thread', () => {
       keyVersion,
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await dispatch?.close();
     server?.closeAllConnections();
     server?.close();

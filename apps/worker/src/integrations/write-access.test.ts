@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -11,7 +11,6 @@ import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../testing/harness.js';
 import { ConnectionCalls } from './connection-calls.js';
@@ -34,7 +33,7 @@ describe('the question who may write', () => {
   let now = START;
   let access: ProviderAccess;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 3, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -63,7 +62,7 @@ describe('the question who may write', () => {
       keyVersion,
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await dispatch?.close();
     server?.closeAllConnections();
     server?.close();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { seedTwoOrgs } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { RuntimeApiClient } from '../clients/runtime-api.client.js';
@@ -22,7 +21,7 @@ describe('what ends with a member or an organization', () => {
   let locks: ConversationLocks;
   let rest: OrgRest;
   let deletion: OrgDeletion;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 2 });
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'orgs-test', logger });
@@ -42,7 +41,7 @@ describe('what ends with a member or an organization', () => {
       ORG,
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await locks?.close();
     await owner?.end();
     await harness?.close();

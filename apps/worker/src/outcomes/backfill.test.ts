@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 
 const MIGRATION = new URL('../../../../prisma/app/migrations/20261126130000_outcomes/migration.sql', import.meta.url);
@@ -11,13 +10,13 @@ const ORG = 'org_before';
 describe('an upgrade to outcomes', () => {
   let database: TestDatabase;
   let owner: pg.Client;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'before', 'B', 'company')`, [ORG]);
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await database?.close();
   });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import pg from 'pg';
 import { foldLedger } from '../sweeps/usage/usage.queries.js';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
@@ -22,20 +21,22 @@ interface Row {
   readonly repository: string;
 }
 
-describe('what a conversation came to', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('what a conversation came to', () => {
   let harness: Harness;
   let owner: pg.Client;
   let calls: LedgerCall[] = [];
   let away = new Set<string>();
   const now = new Date(Date.now() + 3_600_000);
 
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     owner = new pg.Client({ connectionString: harness.database.ownerUrl });
     await owner.connect();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'counted', 'O', 'company')`, [ORG]);
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await harness?.close();
   });

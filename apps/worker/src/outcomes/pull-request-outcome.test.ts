@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
@@ -11,7 +11,6 @@ import type { Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { type GitLabProject, type GitLabThread, type GitLabUser, ScriptedGitLab } from '@slipway/testing/gitlab';
-import { expect } from 'expect';
 import pg from 'pg';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ConnectionCalls } from '../integrations/connection-calls.js';
@@ -55,7 +54,7 @@ describe('what became of a pull request', () => {
   const queue = { add: () => Promise.resolve() } as unknown as Queue;
   const clock = { now: () => new Date(Date.now() + ahead) };
 
-  before(async () => {
+  beforeAll(async () => {
     gitlab = await ScriptedGitLab.start();
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 6, applicationName: 'test', onError: () => {} });
@@ -89,7 +88,7 @@ describe('what became of a pull request', () => {
     });
     project.members.set(bot.id, 40);
   });
-  after(async () => {
+  afterAll(async () => {
     await Promise.all([gitlab?.close(), dispatch?.close(), locks?.close(), pool?.end(), owner?.end()]);
     await database?.close();
   });

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { AgentServerClient } from '../clients/agent-server.client.js';
 import { SandboxReads, SNAPSHOTS } from '../clients/sandbox-reads.js';
 import { queueDatabase } from '../testing/harness.js';
@@ -30,7 +29,9 @@ createServer((request, response) => {
 }).listen(0, '127.0.0.1', function () { console.log(this.address().port); });
 `;
 
-describe('snapshots of hostile workspaces', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('snapshots of hostile workspaces', () => {
   let database: TestDatabase;
   let pool: SqlPool;
   let child: ChildProcess;
@@ -38,14 +39,14 @@ describe('snapshots of hostile workspaces', { timeout: 120_000 }, () => {
   const logger = createLogger('worker-test', 'silent');
   const signal = AbortSignal.timeout(110_000);
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 8, applicationName: 'worker-test', onError: () => {} });
     child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [port] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
     url = `http://127.0.0.1:${String(port).trim()}`;
   });
-  after(async () => {
+  afterAll(async () => {
     child?.kill('SIGKILL');
     await pool?.end();
     await database?.close();
@@ -70,7 +71,7 @@ describe('snapshots of hostile workspaces', { timeout: 120_000 }, () => {
     );
   };
 
-  it('take no more memory than their budget, sixty at once, and each ends kept or to be tried again: no crash', async (context) => {
+  it('take no more memory than their budget, sixty at once, and each ends kept or to be tried again: no crash', async () => {
     const slots = new ReadSlots({ ...SNAPSHOTS, waitMs: 60_000 });
     const snapshots = new Snapshots(pool, logger, new SandboxReads(slots));
     const before = process.memoryUsage().rss;
@@ -82,7 +83,7 @@ describe('snapshots of hostile workspaces', { timeout: 120_000 }, () => {
     }, 10);
     const ends = await Promise.all(Array.from({ length: 60 }, (_, index) => look(snapshots, `org_${index % 10}`, index % 2 === 0 ? 'large' : 'endless')));
     clearInterval(sampler);
-    context.diagnostic(`memory +${((highest - before) / MIB).toFixed(0)} MiB`);
+    console.log(`memory +${((highest - before) / MIB).toFixed(0)} MiB`);
     expect((highest - before) / MIB).toBeLessThan(MOST_MIB);
     expect(new Set(ends)).toEqual(new Set(['kept']));
     const { rows } = await inOrg(pool, 'org_1', (client) => client.query<{ patch: string }>('SELECT patch FROM app.workspace_snapshot'));

@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { INITIAL_STATUS, runtimeState } from '@slipway/domain';
-import { expect } from 'expect';
 import { type Harness, openHarness } from '../testing/harness.js';
 
 const NO_BUCKET = 'The store of workspaces, bucket missing, answered with 404 (NoSuchBucket).';
 
 describe('a conversation that is paused', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
 
   const paused = async (workspace: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string }): Promise<string> => {
     const { id } = await harness.create();

@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type CodeHost, ProviderRefusal } from '@slipway/integrations';
 import type { PullRequestRow, RequestedFix } from '@slipway/integrations/pull-requests';
-import { expect } from 'expect';
 import { fixMessage } from './fix-message.js';
 
 const check = (id: string, more: object = {}) => ({

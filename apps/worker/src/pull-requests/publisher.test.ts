@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { Publisher, type PublishPlace } from './publisher.js';
 

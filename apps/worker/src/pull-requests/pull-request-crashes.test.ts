@@ -1,5 +1,4 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dyingPool } from '../integrations/testing/dying-pool.js';
 import { DELIVERIES, ISSUE } from './testing/publish-deliveries.js';
@@ -12,17 +11,17 @@ for (const host of ['gitea', 'gitlab'] as const)
   describe(`a pull request at ${host}`, () => {
     const { mention, comment, pull } = DELIVERIES[host];
     let world: PublishWorld;
-    before(async () => {
+    beforeAll(async () => {
       world = await PublishWorld.open(host);
     });
-    after(() => world?.close());
+    afterAll(() => world?.close());
     beforeEach(() => world.clear());
 
     const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
     const keyOf = async (queue: string): Promise<string> => (await world.jobs()).find((each) => each.queue === queue)?.key ?? '';
     const progress = (): number => world.host.comments.filter((each) => each.issue === ISSUE).length;
 
-    it('is one, of one push, wherever a worker is killed while it publishes, and whatever the host has answered to it', { timeout: 120_000 }, async () => {
+    it('is one, of one push, wherever a worker is killed while it publishes, and whatever the host has answered to it', async () => {
       const id = await world.begin(mention);
       for (const fate of ['well', 'unanswered'] as const) {
         // Where the host's answer is lost as well, at every fourth statement.
@@ -41,11 +40,9 @@ for (const host of ['gitea', 'gitlab'] as const)
           }
         }
       }
-    });
+    }, 120_000);
 
-    it('of one issue is one, with one conversation and one progress comment, in any interleaving and repetition of deliveries', {
-      timeout: 240_000,
-    }, async () => {
+    it('of one issue is one, with one conversation and one progress comment, in any interleaving and repetition of deliveries', async () => {
       // The same mention by two hooks and redelivered, replies before and after it, and a pull request that is closed before it is opened.
       const deliveries = [
         [...mention, 'hook 1'],
@@ -105,5 +102,5 @@ for (const host of ['gitea', 'gitlab'] as const)
         ),
         { numRuns: 12, endOnFailure: true },
       );
-    });
+    }, 240_000);
   });

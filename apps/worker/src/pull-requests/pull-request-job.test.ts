@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { requestFix } from '@slipway/integrations/pull-requests';
-import { expect } from 'expect';
 import { dyingPool } from '../integrations/testing/dying-pool.js';
 import { DELIVERIES } from './testing/publish-deliveries.js';
 import { ORG, PublishWorld } from './testing/publish-world.js';
@@ -11,10 +10,10 @@ const { mention: MENTION } = DELIVERIES.gitea;
 
 describe('a pull request', () => {
   let world: PublishWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await PublishWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.clear());
 
   const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
@@ -58,7 +57,7 @@ describe('a pull request', () => {
     }
   });
 
-  it('with a failed check sends the agent its log once, for who presses it and wherever a worker is killed', { timeout: 120_000 }, async () => {
+  it('with a failed check sends the agent its log once, for who presses it and wherever a worker is killed', async () => {
     await published();
     red();
     await look();
@@ -81,7 +80,7 @@ describe('a pull request', () => {
         break;
       }
     }
-  });
+  }, 120_000);
 
   it('is fixed by itself as often as the connection allows, pushes each round, and says why it stops', async () => {
     await world.setting({ fixChecks: 'automatic', fixRounds: 2, publish: 'automatic' });

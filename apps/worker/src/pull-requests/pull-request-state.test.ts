@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
-import { expect } from 'expect';
 import type { TreeEntry } from './bundle/git-objects.js';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
 import { changedProtectedPaths, listOf } from './protected-paths.js';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type CodeHost, type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
-import { expect } from 'expect';
 import { type CommandRun, commandsRun } from './checks-run.js';
 import { readTemplate, withTemplate } from './pull-request-template.js';
 import { bodyOf } from './texts.js';

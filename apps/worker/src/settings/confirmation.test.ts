@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { OrgSettingsJob } from './org-settings-job.js';
@@ -12,12 +11,12 @@ describe('the confirmation policy of an organization’s agents', () => {
   let harness: Harness;
   let job: OrgSettingsJob;
   const never = new AbortController().signal;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     job = new OrgSettingsJob(harness.pool, harness.queue, createLogger('org-settings-test', 'silent'));
   });
   beforeEach(() => settings({}));
-  after(() => harness?.close());
+  afterAll(() => harness?.close());
 
   /** As app-server commits it. */
   const settings = (value: object): Promise<unknown> =>

@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 /** Goes in 0.2.0, with the aliases of `libs/contracts/src/earlier-settings.ts` and the trigger `conversation_mirror_earlier_settings`. */
 describe('settings beside replicas and sandboxes of the release before', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     await inOrg(harness.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'org', 'O', 'company')", [ORG]));
   });
-  after(() => harness?.close());
+  afterAll(() => harness?.close());
 
   const sql = (text: string, values: unknown[]) => inOrg(harness.pool, ORG, (client) => client.query(text, values));
   const look = async (id: string): Promise<void> => {

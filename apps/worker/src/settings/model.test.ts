@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { llmKeyContext } from '@slipway/auth/envelope';
 import type { LlmSettings } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('another model for a conversation that has a sandbox', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     const id = `llm_${randomUUID()}`;
     const { bytes, keyVersion } = await harness.envelope.seal(ORG, 'sk-ours-0123456789', llmKeyContext({ id, baseUrl: null }));
@@ -19,7 +18,7 @@ describe('another model for a conversation that has a sandbox', () => {
       ),
     );
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
 
   const llmOf = (id: string): LlmSettings | null => harness.peers.sessions.get(id)?.sandbox?.llm ?? null;
   /** As app-server stores it. */

@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { llmKeyContext } from '@slipway/auth/envelope';
 import type { LlmSettings } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness, queueDatabase, SECRET } from '../testing/harness.js';
 import { routeOf } from './conversation-models.js';
 
@@ -43,10 +42,10 @@ const written = async (harness: Harness, id: string): Promise<string> => JSON.st
 
 describe('the profile that a conversation names', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
 
   it('goes to the gateway with its key, and to the agent with its model and manner and a virtual key alone', async () => {
     await keep(harness, 'ours', { model: 'anthropic/claude-x', key: 'sk-ours-0123456789', temperature: 0.5, maxOutputTokens: 900 });
@@ -130,7 +129,7 @@ describe('the profile of a conversation, through the real gateway', () => {
   let managed: ModelServer;
   let first: ModelServer;
   let second: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     [managed, first, second] = (await Promise.all([1, 2, 3].map(() => startModelServer({ script: () => ({ text: 'hello' }) })))) as [
       ModelServer,
@@ -158,7 +157,7 @@ describe('the profile of a conversation, through the real gateway', () => {
     await until('the gateway is ready', async () => (await fetch(`${gatewayUrl}/ready`).catch(() => null))?.status === 200, 60_000);
     harness = await openHarness({ database, gatewayUrl });
   });
-  after(async () => {
+  afterAll(async () => {
     gateway?.kill('SIGKILL');
     await harness?.close();
     await Promise.all([managed, first, second].map((server) => server?.close()));

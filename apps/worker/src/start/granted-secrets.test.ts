@@ -3,27 +3,26 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { secretContext } from '@slipway/auth/envelope';
 import type { SandboxSecrets, SecretKind, SecretScope } from '@slipway/contracts';
 import { grantRepository } from '@slipway/db/conversations';
 import { inOrg } from '@slipway/db/sql';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('secrets of a conversation', () => {
   let harness: Harness;
   let git: GitServer;
   let directory: string;
-  before(async () => {
+  beforeAll(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
     await createSampleRepository(directory, 'app.git', { '.openhands/setup.sh': 'printf %s "$SHARED" > ../shared.txt\n' });
     git = await startGitServer(directory);
     harness = await openHarness();
     await inOrg(harness.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, 'O', 'company')", [ORG]));
   });
-  after(async () => {
+  afterAll(async () => {
     await harness.close();
     await git.close();
     await rm(directory, { recursive: true, force: true });

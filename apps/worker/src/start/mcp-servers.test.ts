@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('the MCP servers of an organization', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
 
   const keep = (name: string, transport: string, enabled: boolean, config: object): Promise<unknown> =>
     inOrg(harness.pool, ORG, (client) =>

@@ -1,8 +1,7 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { Room } from './room.js';
 
@@ -10,10 +9,10 @@ const AT_LIMIT = 'The organization runs 3 of 3 sandboxes, which is its limit.';
 
 describe('room for starts that wait', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
   beforeEach(async () => {
     harness.peers.refuseStart = null;
     await inOrg(harness.pool, ORG, async (client) => {

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import { CLUSTER_PATIENCE_MS, sandboxWait, wantsRoom } from './sandbox-wait.js';
 
 describe('the wait for a sandbox', () => {

@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { hasInboxOf } from '../conversations/conversation.queries.js';
 import { LockBusy } from '../conversations/conversation-locks.js';
@@ -24,12 +23,12 @@ const Happening = fc.oneof(
 
 describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
 
-  it('every message is in the log exactly once and in order, with at most one sandbox at a time', { timeout: 400_000 }, async () => {
+  it('every message is in the log exactly once and in order, with at most one sandbox at a time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Happening, { maxLength: 7 }), async (happenings) => {
         const { id, message } = await harness.create();
@@ -85,7 +84,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 400_000);
 
   function unlessBusy(error: unknown): void {
     if (!(error instanceof LockBusy)) throw error;

@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StartStep } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
 describe('start saga', () => {
   let harness: Harness;
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(() => harness.close());
+  afterAll(() => harness.close());
   const stepsOf = async (id: string): Promise<StartStep[]> =>
     (await harness.log(id)).filter((event) => event.key === 'start_task').map((event) => event.value as StartStep);
 

@@ -5,10 +5,9 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Harness, openHarness } from '../testing/harness.js';
 import { quote, repositoryName } from './workspace-script.js';
 
@@ -22,7 +21,7 @@ describe('workspace of a repository', () => {
     await harness.start(id);
     return (await harness.row(id)).steps.find((step) => step.status === 'ERROR');
   };
-  before(async () => {
+  beforeAll(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
     commit = await createSampleRepository(directory, 'plain.git', { 'README.md': 'hello\n' });
     await createSampleRepository(directory, 'secret.git', { 'README.md': 'hello\n' });
@@ -40,7 +39,7 @@ describe('workspace of a repository', () => {
     git = await startGitServer(directory, { privateNames: ['secret.git'] });
     harness = await openHarness({ setupTimeoutSeconds: 1 });
   });
-  after(async () => {
+  afterAll(async () => {
     await harness.close();
     await git.close();
     await rm(directory, { recursive: true, force: true });

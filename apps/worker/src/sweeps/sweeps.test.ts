@@ -1,9 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
-import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 import { Sweeps } from './sweeps.js';
@@ -20,10 +19,10 @@ describe('sweeps', () => {
     locks.push(own);
     return new Sweeps(harness.pool, harness.queue, own, createIds(systemClock), { idleSeconds: 60, hookProviders: ['github'] }, logger);
   };
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const own of locks) await own.close();
     await harness.close();
   });

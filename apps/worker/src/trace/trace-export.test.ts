@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LedgerCall } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { OtlpSender } from './otlp-sender.js';
@@ -59,7 +58,9 @@ function spansOf(request: Buffer): Received[] {
   );
 }
 
-describe('the export of traces', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('the export of traces', () => {
   let harness: Harness;
   let server: Server;
   let url: string;
@@ -71,7 +72,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
   let gatewayAway = false;
   let now = new Date(Date.now() + 60_000);
 
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     const owner = await ownerClient();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'traced', 'O', 'company')`, [ORG]);
@@ -89,7 +90,7 @@ describe('the export of traces', { timeout: 120_000 }, () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  after(async () => {
+  afterAll(async () => {
     server?.close();
     await harness?.close();
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Envelope, outgoingWebhookContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -11,7 +11,6 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, type HintBus } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { ConversationLog } from '../conversations/conversation-log.js';
 import { dyingPool } from '../integrations/testing/dying-pool.js';
@@ -43,7 +42,7 @@ describe('a message to a webhook', () => {
   let answer: (response: ServerResponse, request: IncomingMessage) => unknown;
   let now = 0;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 8, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -78,7 +77,7 @@ describe('a message to a webhook', () => {
       ]);
     }
   });
-  after(async () => {
+  afterAll(async () => {
     await dispatch?.close();
     receiver?.closeAllConnections();
     receiver?.close();
@@ -284,7 +283,7 @@ describe('a message to a webhook', () => {
     expect((await messages()).find(({ id }) => id === waiting)?.problem).toContain('INTEGRATION_PRIVATE_HOSTS');
   });
 
-  it('is taken at least once wherever a worker is killed, and after that no more', { timeout: 60_000 }, async () => {
+  it('is taken at least once wherever a worker is killed, and after that no more', async () => {
     for (let dies = 0; ; dies += 1) {
       await owner.query('DELETE FROM app.webhook_message');
       taken = [];
@@ -301,5 +300,5 @@ describe('a message to a webhook', () => {
       if (!died) break;
       expect(dies).toBeLessThan(60);
     }
-  });
+  }, 60_000);
 });

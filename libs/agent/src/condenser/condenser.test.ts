@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
 import type { ChatMessage } from '@slipway/llm';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { askAgent } from '../ask/ask-agent.js';
 import { messagesOf, unitsOf } from '../prompt.js';
@@ -22,10 +21,10 @@ const TOO_LONG: ModelTurn = { fault: 'status', status: 400, code: 'context_lengt
 
 describe('the condenser', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(script: (request: ModelRequest) => ModelTurn, output = 'x'.repeat(4_000)) {
     const from = server.requests.length;

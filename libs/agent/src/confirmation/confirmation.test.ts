@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentAction, type ConfirmationSettings, type ConversationEvent } from '@slipway/contracts';
 import { isAcceptedAndPending, pendingActions } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { stamp, statusUpdate } from '../events.js';
 import { messagesOf } from '../prompt.js';
@@ -17,10 +16,10 @@ const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }]
 
 describe('asking before acting', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(script: ModelScript) {
     server.use(script);

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HookConfig } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import type { HookPort } from '../ports.js';
 import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
@@ -39,10 +38,10 @@ function bash(config: object): HookPort {
 
 describe('hooks', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(script: readonly ModelTurn[], config: object) {
     server.use(script);

@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HookConfig, type SandboxAction } from '@slipway/contracts';
 import { unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
 import { judge } from './judge.js';
@@ -15,10 +14,10 @@ const answersIn = (request: ModelRequest): number => (request.body.messages ?? [
 
 describe('a hook of type agent', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(parent: ModelTurn[], judgeSays: (request: ModelRequest) => ModelTurn, hook: object, settings = SETTINGS) {
     const from = server.requests.length;

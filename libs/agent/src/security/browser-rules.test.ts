@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { AgentAction, type SecurityRisk } from '@slipway/contracts';
-import { expect } from 'expect';
 import { assess } from './analyze.js';
 
 const risk = (action: Record<string, unknown>): SecurityRisk =>

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { AgentAction, ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { activatedBy, broughtByFiles, skillsPrompt } from './activation.js';
 import { readFrontMatter } from './front-matter.js';

@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EventOf, SandboxAction } from '@slipway/contracts';
 import { unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, textOfMessage, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { runAgent } from '../run.js';
 import { lastStats } from '../stats.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
@@ -20,10 +19,10 @@ const answersIn = (request: ModelRequest): number => (request.body.messages ?? [
 
 describe('sub-agents with names', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   function harness(parent: ModelTurn[], sub: (request: ModelRequest) => ModelTurn, settings = SETTINGS) {
     const from = server.requests.length;

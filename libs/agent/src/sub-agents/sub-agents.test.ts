@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EventOf, type StreamingDelta, SubAgentEvent } from '@slipway/contracts';
 import { pendingActions, unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { stamp } from '../events.js';
 import { runAgent } from '../run.js';
 import { lastStats } from '../stats.js';
@@ -19,10 +18,10 @@ const ofSub = (request: ModelRequest): boolean => request.headers['x-slipway-pur
 
 describe('a sub-agent', () => {
   let server: ModelServer;
-  before(async () => {
+  beforeAll(async () => {
     server = await startModelServer({ script: [] });
   });
-  after(() => server.close());
+  afterAll(() => server.close());
 
   /** Two scripts: what the parent's model answers, and what a sub-agent's does. */
   function harness(parent: ModelTurn[], sub: (request: ModelRequest, number: number) => ModelTurn, output = 'SECRET OF THE SUB-AGENT') {

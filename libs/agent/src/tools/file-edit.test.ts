@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FileEditAction, FileEditObservation, type SandboxAction, type SandboxObservation, textOfContent } from '@slipway/contracts';
 import { type ModelServer, startModelServer } from '@slipway/testing';
-import { expect } from 'expect';
 import { MemoryLog, SETTINGS, testPorts } from '../testing.js';
 import { EDIT_FILE } from './file-edit.js';
 
@@ -10,10 +9,10 @@ const FILE = 'one\ntwo\nthree';
 describe('an edit by a draft', () => {
   let model: ModelServer;
   const asked: Array<Record<string, unknown>> = [];
-  before(async () => {
+  beforeAll(async () => {
     model = await startModelServer({ script: [] });
   });
-  after(() => model.close());
+  afterAll(() => model.close());
 
   /** The file editor of a sandbox with one file; each answer is in its words. */
   const editor = async (action: SandboxAction): Promise<SandboxObservation> => {

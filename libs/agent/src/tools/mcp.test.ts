@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent, EventOf, McpTool } from '@slipway/contracts';
-import { expect } from 'expect';
 import { messagesOf } from '../prompt.js';
 import { assess } from '../security/analyze.js';
 import { mcpTool } from './mcp.js';

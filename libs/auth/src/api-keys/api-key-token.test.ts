@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { createIds, systemClock } from '@slipway/domain';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { hashApiKey, makeApiKey, parseApiKey } from './api-key-token.js';
 

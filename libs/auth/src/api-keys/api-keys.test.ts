@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { makeApiKey } from './api-key-token.js';
 import { ApiKeyUses } from './api-key-uses.js';

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import pg from 'pg';
 import { SecretBox } from '../secret-box/secret-box.js';
@@ -26,13 +25,13 @@ describe('values under the data key of an organization', () => {
   let pool: SqlPool;
   let owner: pg.Client;
   const clock = new MovableClock();
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 6, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await pool?.end();
     await owner?.end();
     await database?.close();

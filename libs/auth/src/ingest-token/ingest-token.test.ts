@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import { SignJWT } from 'jose';
 import { IngestTokens } from './ingest-token.js';
 

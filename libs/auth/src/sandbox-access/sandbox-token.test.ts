@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import { SignJWT } from 'jose';
 import { SANDBOX_TOKEN_PREFIX, SANDBOX_TOKEN_SECONDS, SandboxTokens } from './sandbox-token.js';
 

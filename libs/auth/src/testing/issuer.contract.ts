@@ -1,6 +1,6 @@
-import { after, before, describe, it, mock } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { CookieClient, submitForm, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { describeUnless, fakeDate } from '@slipway/testing/jest';
 import { type Identity, OidcIssuer, type Tokens } from '../oidc-issuer.js';
 import { AppOfIssuer, comeBack, passIssuer } from './app-of-issuer.js';
 
@@ -22,16 +22,16 @@ const FIVE_MINUTES_MS = 300_000;
 
 /** What `OidcIssuer` promises of every issuer that Slipway is put behind. @param open gets the address of the app that the issuer's client is. */
 export function describeIssuer(name: string, open: (appUrl: string) => Promise<IssuerUnderTest>, skip: string | false = false): void {
-  describe(`issuer: ${name}`, { skip }, () => {
+  describeUnless(skip)(`issuer: ${name}`, () => {
     let app: AppOfIssuer;
     let under: IssuerUnderTest;
     let issuer: OidcIssuer;
-    before(async () => {
+    beforeAll(async () => {
       app = await AppOfIssuer.listen();
       under = await open(app.url);
       issuer = client();
     });
-    after(async () => {
+    afterAll(async () => {
       await under?.close();
       await app?.close();
     });
@@ -143,11 +143,10 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
         expect(await issuer.verifyLogoutToken(forged)).toBe('refused');
     });
 
-    it('works with clocks that are five minutes apart, either way', async (test) => {
+    it('works with clocks that are five minutes apart, either way', async () => {
       const now = Date.now();
-      test.after(() => mock.timers.reset());
       for (const offset of [-FIVE_MINUTES_MS, FIVE_MINUTES_MS]) {
-        mock.timers.enable({ apis: ['Date'], now: now + offset });
+        fakeDate(now + offset);
         const browser = new CookieClient();
         const { tokens } = await signedIn(browser);
         expect(await issuer.refresh(tokens)).not.toBe('refused');
@@ -155,7 +154,6 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
         await signOut(tokens.idToken, browser);
         const logoutToken = await until('the issuer tells of it', () => app.logoutTokens[heard]);
         expect(await issuer.verifyLogoutToken(logoutToken)).not.toBe('refused');
-        mock.timers.reset();
       }
     });
 

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { COMMON_ERRORS, ERRORS, type Operation, operations, PERMISSIONS } from '../index.js';
 import { exampleOf } from './example-of.js';
 import { errorsOf, openApi } from './index.js';

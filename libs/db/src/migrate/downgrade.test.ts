@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BareDatabase, createBareDatabase } from './bare-database.js';
 
 describe('an older version over a newer database', () => {
   let database: BareDatabase;
-  before(async () => {
+  beforeAll(async () => {
     database = await createBareDatabase(process.env['TEST_POSTGRES_URL']);
     await database.migrate(database.prisma);
   });
-  after(() => database?.close());
+  afterAll(() => database?.close());
 
   it('goes on past a migration that only adds, and says so', async () => {
     const added = await database.version('expand', {

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BareDatabase, createBareDatabase } from './bare-database.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -11,10 +10,10 @@ const CATALOGUE = `SELECT p.oid::regprocedure::text AS shape, pg_get_functiondef
 
 describe('functions in files', () => {
   let database: BareDatabase;
-  before(async () => {
+  beforeAll(async () => {
     database = await createBareDatabase(process.env['TEST_POSTGRES_URL']);
   });
-  after(() => database?.close());
+  afterAll(() => database?.close());
 
   it('are the same in an upgraded database and in a new one, and each has the file of its name', async () => {
     const before = await database.version('migrations-alone', Object.fromEntries(SCHEMAS.map((schema) => [`${schema}/functions`, null])));

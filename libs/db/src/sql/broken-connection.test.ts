@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PostgresServer, startPostgresServer } from '../embedded/index.js';
 import { createPool, inOrg, type PoolClient, type SqlPool } from './index.js';
 
@@ -13,7 +12,7 @@ describe('a connection that Postgres ends', () => {
   let admin: SqlPool;
   let pool: SqlPool;
   const broken: string[] = [];
-  before(async () => {
+  beforeAll(async () => {
     if (process.env['TEST_POSTGRES_URL'] === undefined) {
       directory = await mkdtemp('/tmp/slipway-test-');
       server = await startPostgresServer(path.join(directory, 'postgres'));
@@ -22,7 +21,7 @@ describe('a connection that Postgres ends', () => {
     admin = createPool({ url, max: 1, applicationName: 'test-admin', onError: () => {} });
     pool = createPool({ url, max: 2, applicationName: 'test', onError: (error) => void broken.push(error.message) });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool.end();
     await admin.end();
     await server?.stop();

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type TraceSpan } from '@slipway/contracts';
-import { expect } from 'expect';
 import type { TraceEvent } from './index.js';
 import { action, BEGIN, call, id, log, message, observation, status, step, trace, update } from './trace-logs.js';
 

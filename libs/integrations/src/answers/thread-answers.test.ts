@@ -1,5 +1,4 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderClient } from '../calls/provider-client.js';
 import type { Thread } from '../intent.js';
 import type { Provider } from '../provider.js';
@@ -110,11 +109,11 @@ for (const row of ROWS) {
   describe(`answers in threads: ${row.name}`, () => {
     let vendor: ScriptedVendor;
     let calls: ThreadAnswers;
-    before(async () => {
+    beforeAll(async () => {
       vendor = row.vendor();
       calls = await callsOf(row, vendor);
     });
-    after(() => vendor?.close());
+    afterAll(() => vendor?.close());
     beforeEach(() => {
       vendor.fates = [];
       vendor.messages.splice(0);
@@ -202,11 +201,11 @@ for (const row of TICKETS) {
   describe(`tickets: ${row.name}`, () => {
     let vendor: ScriptedVendor;
     let calls: ThreadAnswers;
-    before(async () => {
+    beforeAll(async () => {
       vendor = row.vendor();
       calls = await callsOf(row, vendor);
     });
-    after(() => vendor?.close());
+    afterAll(() => vendor?.close());
     beforeEach(() => {
       vendor.fates = [];
       vendor.links.clear();

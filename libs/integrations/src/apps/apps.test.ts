@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ProviderClient } from '../calls/provider-client.js';
 import { githubApp } from '../providers/github/app.js';
 import { appJwt } from '../providers/github/app-jwt.js';
@@ -11,7 +10,9 @@ import { type AskedToken, InstallationTokens } from './installation-tokens.js';
 const OCTOCAT: ScriptedAccount = { id: 1, login: 'octocat', type: 'User' };
 const ACME: ScriptedAccount = { id: 2, login: 'acme', type: 'Organization' };
 
-describe('GitHub Apps', { timeout: 60_000 }, () => {
+jest.setTimeout(60_000);
+
+describe('GitHub Apps', () => {
   let github: ScriptedGitHub;
   let app: RegisteredApp & { webhookSecret: string };
   let installation: ScriptedInstallation;
@@ -34,7 +35,7 @@ describe('GitHub Apps', { timeout: 60_000 }, () => {
     ...change,
   });
 
-  before(async () => {
+  beforeAll(async () => {
     github = await ScriptedGitHub.start();
     github.now = () => now;
     app = await register();
@@ -42,7 +43,7 @@ describe('GitHub Apps', { timeout: 60_000 }, () => {
     const url = githubApp.installUrl({ baseUrl: github.url, slug: app.slug, state: 's' });
     ({ installation } = github.install(url, OCTOCAT, ACME, ['acme/shop', 'acme/docs']));
   });
-  after(() => github?.close());
+  afterAll(() => github?.close());
   afterEach(() => {
     github.tokenForm = 'classic';
     github.minted.length = 0;

@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { fields, id } from '../reading/fields.js';
 import { ProviderClient } from './provider-client.js';
@@ -14,14 +13,14 @@ describe('a call to a provider', () => {
   let server: Server;
   let answer: RequestListener;
   let requests = 0;
-  before(async () => {
+  beforeAll(async () => {
     server = createServer((request, response) => {
       requests += 1;
       answer(request, response);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
-  after(() => {
+  afterAll(() => {
     server.closeAllConnections();
     server.close();
   });

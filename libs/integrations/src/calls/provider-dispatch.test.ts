@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Outgoing } from './provider-client.js';
 import { isRefusedAddress, ProviderDispatch } from './provider-dispatch.js';
 
@@ -10,7 +9,7 @@ describe('a call to a provider', () => {
   let port: number;
   let connections = 0;
   const dispatches: ProviderDispatch[] = [];
-  before(async () => {
+  beforeAll(async () => {
     server = createServer((_request, response) => response.end('there'));
     server.on('connection', () => {
       connections += 1;
@@ -18,7 +17,7 @@ describe('a call to a provider', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     ({ port } = server.address() as AddressInfo);
   });
-  after(async () => {
+  afterAll(async () => {
     await Promise.all(dispatches.map((each) => each.close()));
     server?.close();
   });

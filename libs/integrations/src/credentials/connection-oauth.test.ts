@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderClient } from '../calls/provider-client.js';
 import { PROVIDERS, type ProviderId } from '../providers/index.js';
 import { type ConnectionOAuth, consentUrl, type Installation, isFinal, redeemCode, renewTokens } from './connection-oauth.js';
@@ -16,7 +15,7 @@ describe('connecting by OAuth', () => {
   let port = 0;
   let requests: string[] = [];
   let answers: Record<string, readonly [status: number, body: unknown]> = {};
-  before(async () => {
+  beforeAll(async () => {
     server = createServer(async (request, response) => {
       const body = await text(request);
       requests.push([request.method, request.url, request.headers.authorization, body].filter(Boolean).join(' '));
@@ -26,7 +25,7 @@ describe('connecting by OAuth', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
   });
-  after(() => {
+  afterAll(() => {
     server?.closeAllConnections();
     server?.close();
   });

@@ -2,14 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { ConnectionSettings } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ProviderClient } from '../calls/provider-client.js';
 import { PROVIDERS } from '../providers/index.js';
 import {
@@ -80,7 +79,9 @@ class TokenServer {
   }
 }
 
-describe('tokens of a connection that was authorized by OAuth', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('tokens of a connection that was authorized by OAuth', () => {
   let database: TestDatabase;
   let owner: SqlPool;
   let host: string;
@@ -88,13 +89,13 @@ describe('tokens of a connection that was authorized by OAuth', { timeout: 240_0
   const provider = new TokenServer();
   const pools: SqlPool[] = [];
   let said: string[] = [];
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
     host = await provider.start();
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'tokens', 'Tokens', 'personal')`, [ORG]);
   });
-  after(async () => {
+  afterAll(async () => {
     provider.close();
     await Promise.all(pools.map((pool) => pool.end()));
     await owner?.end();

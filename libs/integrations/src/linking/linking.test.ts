@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderClient } from '../calls/provider-client.js';
 import { PROVIDERS, type ProviderId } from '../providers/index.js';
 import { type AccountLinking, authorizeUrl } from './account-linking.js';
@@ -17,7 +16,7 @@ describe('linking an account', () => {
   let port = 0;
   let requests: string[] = [];
   let answers: Record<string, readonly [status: number, body: unknown]> = {};
-  before(async () => {
+  beforeAll(async () => {
     server = createServer(async (request, response) => {
       const body = await text(request);
       requests.push([request.method, request.url, request.headers.authorization, body].filter(Boolean).join(' '));
@@ -27,7 +26,7 @@ describe('linking an account', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
   });
-  after(() => {
+  afterAll(() => {
     server?.closeAllConnections();
     server?.close();
   });

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
+import { skipTest } from '@slipway/testing/jest';
 import { goModule } from '@slipway/testing/programs';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import type { ReadDelivery } from '../delivery.js';
 import type { Reading } from '../intent.js';
@@ -110,9 +110,9 @@ const bodiesOf = (folder: string): [string, Json][] =>
     .map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as Json]);
 
 describe('examples of Gitea', () => {
-  it('are read as what they are', async (test) => {
+  it('are read as what they are', async () => {
     const module = await goModule(...GO_PLAYGROUND);
-    if ('missing' in module) return test.skip(module.missing);
+    if ('missing' in module) return skipTest(module.missing);
     const deliveries = bodiesOf(path.join(module.folder, 'testdata/gitea')).map(([file, body]) => ({
       headers: { 'x-gitea-event': GITEA_EVENTS[file] ?? file.replace('-event', '') },
       body,
@@ -136,10 +136,10 @@ describe('examples of Gitea', () => {
 const CLIENT_GO = ['gitlab.com/gitlab-org/api/client-go/v2', 'v2.64.0'] as const;
 
 describe('examples of GitLab', () => {
-  it('are read as what they are', async (test) => {
+  it('are read as what they are', async () => {
     const [newer, older] = await Promise.all([goModule(...CLIENT_GO), goModule(...GO_PLAYGROUND)]);
-    if ('missing' in newer) return test.skip(newer.missing);
-    if ('missing' in older) return test.skip(older.missing);
+    if ('missing' in newer) return skipTest(newer.missing);
+    if ('missing' in older) return skipTest(older.missing);
     const folders = [path.join(newer.folder, 'testdata/webhooks'), path.join(older.folder, 'testdata/gitlab')];
     const deliveries = folders.flatMap(bodiesOf).map(([, body]) => ({ headers: {}, body }));
     expect(deliveries.length).toBeGreaterThan(60);

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { ReadDelivery } from '../delivery.js';
 import type { Intent } from '../intent.js';
 import type { ReadingContext } from '../provider.js';

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { Delivery } from '../delivery.js';
 import type { Reading } from '../intent.js';
 import type { Provider, ReadingContext } from '../provider.js';

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { LinearWebhookClient } from '@linear/sdk/webhooks';
 import * as octokit from '@octokit/webhooks-methods';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import type { SignatureScheme } from './scheme.js';

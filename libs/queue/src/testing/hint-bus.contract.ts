@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Hint } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { createHintBus } from '../create.js';
 import type { HintBus } from '../hint-bus.js';
 import type { Scenario } from './scenario.js';
@@ -32,7 +31,7 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       );
     };
 
-    before(async () => {
+    beforeAll(async () => {
       scenario = await open();
       a = createHintBus(scenario.options);
       b = createHintBus(scenario.options);
@@ -43,7 +42,7 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       b.subscribe((hint) => void heardByB.push(hint));
       await connected();
     });
-    after(async () => {
+    afterAll(async () => {
       await Promise.all([a.close(), b.close()]);
       await scenario.close();
     });

@@ -1,10 +1,9 @@
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { createQueue } from '../create.js';
 import { type Queue, TAKEOVER_MS } from '../queue.js';
 import type { Scenario } from './scenario.js';
@@ -20,7 +19,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
     let work: (id: string, signal: AbortSignal) => Promise<void> = async () => {};
     const runsOf = (id: string): number => runs.filter((run) => run.id === id).length;
 
-    before(async () => {
+    beforeAll(async () => {
       scenario = await open();
       queue = await createQueue(scenario.options);
       queue.handle(
@@ -32,7 +31,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
         { concurrency: 4 },
       );
     });
-    after(async () => {
+    afterAll(async () => {
       await queue.close();
       await scenario.close();
     });
@@ -136,7 +135,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       );
     });
 
-    it('aborts a handler that does not end at close', { timeout: 60_000 }, async () => {
+    it('aborts a handler that does not end at close', async () => {
       const own = await createQueue(scenario.options);
       const id = randomUUID();
       const state = { began: false, aborted: false };
@@ -153,7 +152,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       await until('the job', () => state.began);
       await own.close();
       expect(state.aborted).toBe(true);
-    });
+    }, 60_000);
 
     it('reports how long add to handled takes', async () => {
       const times: number[] = [];

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import { readActivation, sendActivation, signActivation } from '../activation.js';
 import type { SandboxBackend, SandboxObservation } from '../sandbox-backend.js';
 
@@ -27,11 +26,11 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
     const signal = AbortSignal.timeout(120_000);
     let under: BackendUnderTest;
     let backend: SandboxBackend;
-    before(async () => {
+    beforeAll(async () => {
       under = await open(keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'));
       backend = under.backend;
     });
-    after(() => under.close());
+    afterAll(() => under.close());
 
     let count = 0;
     const running = async (): Promise<{ name: string; slotId: string } & Extract<SandboxObservation, { state: 'running' }>> => {

@@ -1,15 +1,14 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../until.js';
 import { type BilledTurn, type BillingServer, startBillingServer } from './model-bill.js';
 
 const PRICE = { input: 1, cachedInput: 0.1, cacheWrite: 2, output: 10, serviceTiers: { priority: 2 }, search: 0.01 };
 let turn: BilledTurn = {};
 let server: BillingServer;
-before(async () => {
+beforeAll(async () => {
   server = await startBillingServer({ models: { m: PRICE }, script: () => turn });
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 /** What one call is billed. USD, and the tokens of its output. */
 async function billOf(of: BilledTurn, body: object, path = '/chat/completions'): Promise<{ usd: number; output: number; text: string }> {

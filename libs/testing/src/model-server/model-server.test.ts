@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../until.js';
 import { byAnswersSoFar, type ModelTurn } from './model-script.js';
 import { type ModelServer, startModelServer } from './model-server.js';
 
 let server: ModelServer;
-before(async () => {
+beforeAll(async () => {
   server = await startModelServer({ script: [] });
 });
-after(() => server.close());
+afterAll(() => server.close());
 
 const post = (body: object, signal?: AbortSignal): Promise<Response> =>
   fetch(`${server.url}/chat/completions`, {

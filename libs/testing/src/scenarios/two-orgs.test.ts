@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { seedTwoOrgs } from './two-orgs.js';
@@ -8,11 +7,11 @@ import { seedTwoOrgs } from './two-orgs.js';
 describe('the scenario of two organizations', () => {
   let database: TestDatabase;
   let owner: pg.Pool;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = new pg.Pool({ connectionString: database.ownerUrl, max: 1 });
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await database?.close();
   });

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MAX_TESTED_TOOLS, McpServer, McpServerTest } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
@@ -65,7 +64,7 @@ describe('a test of an MCP server', () => {
   let owner: Person;
   let member: Person;
   let stranger: Person;
-  before(async () => {
+  beforeAll(async () => {
     await new Promise<void>((resolve) => peers.server.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { RUNTIME_API_URL: peers.url, RUNTIME_API_KEY: KEY } });
     [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
@@ -73,7 +72,7 @@ describe('a test of an MCP server', () => {
     await app.http(owner, 'POST', at('secrets'), { name: 'SERVER_KEY', value: CANARY });
     await app.http(owner, 'POST', at('secrets'), { name: 'OF_STAGING', value: 'xxxxxx', scope: 'environment', scopeValue: 'staging' });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     peers.server.closeAllConnections();
     peers.server.close();

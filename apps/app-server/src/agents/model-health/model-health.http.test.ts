@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GatewayDeployment, ModelDeploymentList } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const PLACE: GatewayDeployment = {
@@ -31,7 +30,7 @@ describe('the places that answer to models', () => {
   let owner: Person;
   let member: Person;
   let stranger: Person;
-  before(async () => {
+  beforeAll(async () => {
     asked = [];
     gateway = createServer((request, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
@@ -43,7 +42,7 @@ describe('the places that answer to models', () => {
     [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     gateway?.closeAllConnections();
     gateway?.close();

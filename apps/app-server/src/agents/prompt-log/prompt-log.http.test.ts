@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LoggedPrompt, PromptPage } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const entry = (asked: string): LoggedPrompt => ({
@@ -24,7 +23,7 @@ describe('the log of prompts', () => {
   let pages: Record<string, PromptPage>;
   let app: ConversationApp;
   let [owner, admin, member]: Person[] = [];
-  before(async () => {
+  beforeAll(async () => {
     gateway = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://gateway');
       const found = url.pathname === '/internal/prompt-log' ? { mode } : pages[url.searchParams.get('after') ?? ''];
@@ -39,7 +38,7 @@ describe('the log of prompts', () => {
       member.userId,
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     gateway?.closeAllConnections();
     gateway?.close();

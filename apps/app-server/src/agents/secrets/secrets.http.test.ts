@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
 import { MAX_SECRET_BYTES, Secret, SecretList, SecretPage } from '@slipway/contracts';
 import { systemClock } from '@slipway/domain';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const VALUE = 'canary-value-of-a-secret';
@@ -13,7 +12,7 @@ describe('secrets', () => {
   let owner: Person;
   let member: Person;
   let viewer: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     owner = await app.person('Olga');
     [member, viewer] = [await app.person('Mia'), await app.person('Vic')];
@@ -23,7 +22,7 @@ describe('secrets', () => {
     ] as const)
       await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, person.userId, role]);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/secrets${rest}`;
   const mine = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/me/secrets${rest}`;

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, ROLE_PERMISSIONS } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
 
 describe('a word on what the agent asks for', () => {
   let app: ConversationApp;
   let ada: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     ada = await app.person('Ada');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const answer = (person: Person, id: string, body: object) => app.http<{ code?: string }>(person, 'POST', app.path(person, id, '/confirmation'), body);
   const audits = async (id: string) =>
@@ -127,13 +126,13 @@ describe('a word on what the agent asks for', () => {
   describe('where four eyes must', () => {
     let bob: Person;
     let carol: Person;
-    before(async () => {
+    beforeAll(async () => {
       [bob, carol] = [await app.person('Bob'), await app.person('Carol')];
       for (const { userId } of [bob, carol])
         await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [ada.orgId, userId]);
       await settings({ fourEyes: true });
     });
-    after(() => settings({ fourEyes: false }));
+    afterAll(() => settings({ fourEyes: false }));
 
     const verdict = async (caller: Person, id: string, body: object) => {
       const { status, body: said } = await app.http<{ code?: string }>(caller, 'POST', app.path(ada, id, '/confirmation'), body);

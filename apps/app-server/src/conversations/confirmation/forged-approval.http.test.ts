@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, riskyCommand, thought } from '../../testing/conversation-app.js';
 
 const acceptance = (value: object): ConversationEvent => ({ ...executionStatus('x'), key: 'confirmation', value }) as ConversationEvent;
@@ -11,14 +10,14 @@ describe('an approval under four eyes', () => {
   let ada: Person;
   let bob: Person;
   let dave: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     [ada, bob, dave] = [await app.person('Ada'), await app.person('Bob'), await app.person('Dave')];
     for (const { userId } of [bob, dave])
       await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [ada.orgId, userId]);
     await fourEyes(true);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const fourEyes = (on: boolean) =>
     app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify({ fourEyes: on })]);

@@ -1,5 +1,4 @@
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const HOST = '127.0.0.1:9';
@@ -10,7 +9,7 @@ describe('a publish that allows changes of protected paths', () => {
   let app: ConversationApp;
   let ada: Person;
   let bob: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: { INTEGRATION_PRIVATE_HOSTS: HOST } });
     [ada, bob] = [await app.person('Ada'), await app.person('Bob')];
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [ada.orgId, bob.userId]);
@@ -23,7 +22,7 @@ describe('a publish that allows changes of protected paths', () => {
     });
     expect(made).toMatchObject({ status: 201 });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const fourEyes = (on: boolean) =>
     app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify({ fourEyes: on })]);

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationSpending } from '@slipway/contracts';
-import { expect } from 'expect';
 import type { Config } from '../../config.js';
 import { ConversationApp } from '../../testing/conversation-app.js';
 import { ConversationSpendingService } from './conversation-spending.js';
@@ -14,7 +13,7 @@ describe('the limit of a conversation on its way to the gateway', () => {
   let gateway: Server;
   const heard: ConversationSpending[] = [];
   let meanwhile = async (): Promise<void> => {};
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     gateway = createServer(async (request, response) => {
       await meanwhile();
@@ -23,7 +22,7 @@ describe('the limit of a conversation on its way to the gateway', () => {
     }).listen(0, '127.0.0.1');
     await once(gateway, 'listening');
   });
-  after(async () => {
+  afterAll(async () => {
     gateway?.close();
     await app?.close();
   });

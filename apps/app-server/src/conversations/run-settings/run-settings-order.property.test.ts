@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AppliedSettings, ApplySettings, type Conversation, type UpdateRunSettings } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
@@ -39,7 +38,7 @@ describe('the order of changes of run settings', () => {
   let ada: Person;
   let server: Server;
   let agent = new Agent();
-  before(async () => {
+  beforeAll(async () => {
     server = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
@@ -53,7 +52,7 @@ describe('the order of changes of run settings', () => {
     app = await ConversationApp.start();
     ada = await app.person('Ada');
   });
-  after(async () => {
+  afterAll(async () => {
     server?.closeAllConnections();
     await new Promise((resolve) => server?.close(resolve));
     await app?.close();

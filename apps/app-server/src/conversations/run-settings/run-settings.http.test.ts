@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApplySettings, CHARGE_PASS_HEADER, type ChargePass, type Conversation, DEMO_MODEL, type QueuedMessage } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person } from '../../testing/conversation-app.js';
 
 const MODELS = JSON.stringify({ object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] });
@@ -21,12 +20,12 @@ describe('the run settings of a conversation, and what is asked of it beside its
     passes.push((await json(request)) as ChargePass);
     response.writeHead(knowsPasses).end();
   });
-  before(async () => {
+  beforeAll(async () => {
     await once(gateway.listen(0, '127.0.0.1'), 'listening');
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
     ada = await app.person('Ada');
   });
-  after(async () => {
+  afterAll(async () => {
     gateway.close();
     await app?.close();
   });

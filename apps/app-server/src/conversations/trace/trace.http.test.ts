@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationTrace, DEMO_MODEL, type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
@@ -57,7 +56,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
   const asked: string[] = [];
   const down = new Set<string>();
 
-  before(async () => {
+  beforeAll(async () => {
     gateway = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://gateway');
       if (url.pathname === '/v1/models') {
@@ -76,7 +75,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
     person = await app.person();
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     gateway.closeAllConnections();
     await new Promise((resolve) => gateway.close(resolve));

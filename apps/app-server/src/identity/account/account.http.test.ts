@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Me, MySettings } from '@slipway/contracts';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { CookieClient, createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, stopwatch, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { io } from 'socket.io-client';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
@@ -16,7 +15,7 @@ describe('one’s own account', () => {
   let gated: TestApp;
   let owner: pg.Client;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
     issuer = await SigningIssuer.start();
     plain = await startTestApp(testConfig(await freePort(), database, issuer));
@@ -24,7 +23,7 @@ describe('one’s own account', () => {
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await gated?.close();
     await plain?.close();

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedApiKey, DeviceAuthorization } from '@slipway/contracts';
 import { freePort, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io } from 'socket.io-client';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
@@ -15,7 +14,7 @@ describe('the logs of app-server, at their most talkative', () => {
   let url: string;
   let child: ChildProcess;
   let log = '';
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person('Ada');
     const port = await freePort();
@@ -45,7 +44,7 @@ describe('the logs of app-server, at their most talkative', () => {
       });
     await until('the server to be ready', async () => (await fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) })).ok, 60_000);
   });
-  after(async () => {
+  afterAll(async () => {
     const ended = new Promise((resolve) => child?.once('exit', resolve));
     child?.kill('SIGTERM');
     if (child !== undefined) await ended;

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiKey, type CreatedApiKey, MAX_LIVE_API_KEYS, PERMISSIONS, type Permission } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { type Answer, ConversationApp, insisted, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
@@ -16,12 +15,12 @@ describe('API keys', () => {
   let other: Person;
   /** A member of the owner's organization. */
   let member: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     [owner, other, member] = await Promise.all([app.person('Ada'), app.person('Mallory'), app.person('Grace')]);
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const keys = (rest = '', orgId = owner.orgId): string => `/api/v1/orgs/${orgId}/api-keys${rest}`;
   const conversations = (): string => `/api/v1/orgs/${owner.orgId}/conversations`;

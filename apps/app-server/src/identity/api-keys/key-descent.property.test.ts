@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApiKey, CreatedApiKey, Permission, ServiceAccount } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -32,13 +31,13 @@ describe('what a stolen key of one hour makes', () => {
   let company: Company;
   let account: ServiceAccount;
   let thief: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app, 'Robbed');
     thief = await company.member('admin');
     account = (await app.http<ServiceAccount>(company.owner, 'POST', company.path('/service-accounts'), { name: 'bot', role: 'admin' })).body;
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const keys = (rest = ''): string => company.path(`/api-keys${rest}`);
   const stolen = async (): Promise<CreatedApiKey> => makeKey(app, thief, SCOPES, { expiresAt: new Date(Date.now() + HOUR_MS).toISOString() }, company.org.id);

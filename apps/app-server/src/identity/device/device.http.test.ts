@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeviceAuthorization, type DeviceRequest, type DeviceToken, USER_CODE_ALPHABET } from '@slipway/contracts';
-import { expect } from 'expect';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { withKey } from '../../testing/with-key.js';
 
 describe('the device flow', () => {
   let app: ConversationApp;
   let person: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person('Ada');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const form = async <T>(path: string, fields: Record<string, string>): Promise<{ status: number; body: T; cache: string | null }> => {
     const response = await fetch(`${app.url}${path}`, { method: 'POST', body: new URLSearchParams(fields), signal: AbortSignal.timeout(30_000) });

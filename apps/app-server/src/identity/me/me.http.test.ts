@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, type IdentityServer, type SignedInClient, signIn, startIdentityServer, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -17,7 +16,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
   const requests: Array<string | undefined> = [];
   let answer: { status: number; body: string };
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     const [port, gatewayPort] = [await freePort(), await freePort()];
     gateway = createServer((request, response) => {
@@ -32,7 +31,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     });
     person = await signIn(server.url);
   });
-  after(async () => {
+  afterAll(async () => {
     await server?.close();
     gateway?.close();
     await identity?.close();

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CreatedApiKey, PERMISSIONS, ROLE_PERMISSIONS, type ServiceAccount } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
@@ -9,12 +8,12 @@ describe('service accounts', () => {
   let app: ConversationApp;
   let owner: Person;
   let member: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     [owner, member] = await Promise.all([app.person('Ada'), app.person('Grace')]);
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/service-accounts${rest}`;
   const create = async (name: string, role: string, who = owner, headers = {}): Promise<Answer<ServiceAccount & { code?: string }>> =>

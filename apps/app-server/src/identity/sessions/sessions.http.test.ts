@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionCookie, Sessions } from '@slipway/auth';
 import type { MySessionList } from '@slipway/contracts';
 import { SigningIssuer, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import type { TestApp } from '../../testing/test-app.js';
@@ -12,15 +11,17 @@ import type { TestApp } from '../../testing/test-app.js';
 const DEAD_MS = 3_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-describe('my sessions', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('my sessions', () => {
   let app: ConversationApp;
   let issuer: SigningIssuer;
 
-  before(async () => {
+  beforeAll(async () => {
     issuer = await SigningIssuer.start();
     app = await ConversationApp.start({ replicas: 2, env: { OIDC_ISSUER_URL: issuer.issuerUrl, OIDC_CLIENT_ID: issuer.clientId } });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     await issuer?.close();
   });
@@ -136,7 +137,7 @@ describe('my sessions', { timeout: 300_000 }, () => {
   ];
 
   for (const [way, end] of WAYS)
-    it(`ended ${way} are dead within two seconds on every replica: requests, sockets, streams and sandboxes`, async (test) => {
+    it(`ended ${way} are dead within two seconds on every replica: requests, sockets, streams and sandboxes`, async () => {
       const [person, other] = [await browser(way), await browser(way)];
       const { sockets, streams, grant } = await everythingOpen(person);
       try {
@@ -151,7 +152,7 @@ describe('my sessions', { timeout: 300_000 }, () => {
           until('the sandbox is closed', async () => !(await grantHolds(grant)), DEAD_MS),
         ]);
         const took = passed();
-        test.diagnostic(`dead everywhere after ${Math.round(took)} ms`);
+        console.log(`dead everywhere after ${Math.round(took)} ms`);
         expect(took).toBeLessThan(DEAD_MS);
         for (const { url } of app.replicas) {
           const late = io(url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: person.cookie, origin: url } });

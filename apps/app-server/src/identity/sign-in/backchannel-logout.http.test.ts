@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 import { MeModule } from '../me/me.module.js';
@@ -12,12 +11,12 @@ describe('POST /oauth/backchannel-logout', () => {
   let stranger: SigningIssuer;
   let server: TestApp;
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     [issuer, stranger] = [await SigningIssuer.start(), await SigningIssuer.start()];
     server = await startTestApp(testConfig(await freePort(), database, issuer), { features: [SignInModule, DomainsModule.register(), MeModule] });
   });
-  after(async () => {
+  afterAll(async () => {
     await server?.close();
     await issuer?.close();
     await stranger?.close();

@@ -1,7 +1,6 @@
 import { get } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, SigningIssuer, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
@@ -23,13 +22,13 @@ describe('who a browser is behind proxies and over https', () => {
   let owner: pg.Client;
   const servers: TestApp[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     issuer = await SigningIssuer.start();
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const server of servers) await server.close();
     await owner?.end();
     await issuer?.close();

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Conversation, DEMO_MODEL } from '@slipway/contracts';
 import { migrateQueue } from '@slipway/queue/migrate';
 import {
@@ -16,7 +16,6 @@ import {
   type TestDatabase,
   until,
 } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 
@@ -70,7 +69,9 @@ const PARAMETERS = ['invitation', 'returnTo', 'return_to', 'next', 'redirect_uri
  */
 const DEAD_MS = 4_000;
 
-describe('attacks on the sign-in', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('attacks on the sign-in', () => {
   let database: TestDatabase;
   let identity: IdentityServer;
   /** Two replicas of one address, as behind a load balancer. */
@@ -78,7 +79,7 @@ describe('attacks on the sign-in', { timeout: 300_000 }, () => {
   let url: string;
   let gateway: Server;
 
-  before(async () => {
+  beforeAll(async () => {
     const models = { object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] };
     gateway = createServer((_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(models)));
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
@@ -93,7 +94,7 @@ describe('attacks on the sign-in', { timeout: 300_000 }, () => {
       { ...(await startTestApp({ ...testConfig(port, database, identity, env), PORT: other })), url: `http://127.0.0.1:${other}` },
     ];
   });
-  after(async () => {
+  afterAll(async () => {
     for (const server of servers ?? []) await server.close();
     gateway?.closeAllConnections();
     gateway?.close();

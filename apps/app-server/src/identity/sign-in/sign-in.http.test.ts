@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CookieClient,
   createTestDatabase,
@@ -12,7 +12,6 @@ import {
   type TestDatabase,
   until,
 } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
@@ -28,7 +27,7 @@ describe('signing in', () => {
   let owner: pg.Client;
   const clock = new MovableClock();
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     const port = await freePort();
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
@@ -36,7 +35,7 @@ describe('signing in', () => {
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
   });
-  after(async () => {
+  afterAll(async () => {
     await owner?.end();
     await server?.close();
     await identity?.close();

@@ -1,7 +1,6 @@
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { IntegrationConnection, IntegrationProviderList } from '@slipway/contracts';
 import { newKey, type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
@@ -13,19 +12,21 @@ interface Begun {
   readonly cookie: string;
 }
 
-describe('GitHub Apps of organizations', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('GitHub Apps of organizations', () => {
   let app: ConversationApp;
   let github: ScriptedGitHub;
   let olga: Person;
   let rival: Person;
   let count = 0;
-  before(async () => {
+  beforeAll(async () => {
     github = await ScriptedGitHub.start();
     const host = new URL(github.url).host;
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
     [olga, rival] = [await app.person('Olga'), await app.person('Rival')];
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     github?.close();
   });

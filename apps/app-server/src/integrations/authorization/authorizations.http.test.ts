@@ -1,27 +1,28 @@
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationConnection, LinkBegun, PendingAuthorization } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from '../linking/scripted-oauth.js';
 
 const BOT = { id: 12, username: 'slipway-bot' };
 
-describe('connecting an organization by OAuth', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('connecting an organization by OAuth', () => {
   let app: ConversationApp;
   let provider: ScriptedOAuth;
   let olga: Person;
   let mia: Person;
   let slug: string;
   let connection: string;
-  before(async () => {
+  beforeAll(async () => {
     provider = await ScriptedOAuth.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
     [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
     slug = (await app.owner.query<{ slug: string }>('SELECT slug FROM app.org WHERE id = $1', [olga.orgId])).rows[0]?.slug ?? '';
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     provider?.close();
   });

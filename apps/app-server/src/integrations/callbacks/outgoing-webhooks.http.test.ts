@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OutgoingWebhook, OutgoingWebhookList, OutgoingWebhookWithSecret, WebhookMessage, WebhookMessagePage } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 describe('a webhook of an organization', () => {
   let app: ConversationApp;
   let olga: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: '127.0.0.1:9099' } });
     olga = await app.person('Olga');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${olga.orgId}/webhooks${rest}`;
   const create = (body: object = {}) =>

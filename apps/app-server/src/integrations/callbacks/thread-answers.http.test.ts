@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Conversation, ThreadAnswerList } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 describe('the answers of a conversation', () => {
   let app: ConversationApp;
   let olga: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES });
     olga = await app.person('Olga');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('are its progress comments, each with its thread and why it waits', async () => {
     const { body: made } = await app.http<Conversation>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/conversations`, { prompt: 'x' });

@@ -1,17 +1,16 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OutgoingWebhookWithSecret } from '@slipway/contracts';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp } from '../../testing/conversation-app.js';
 import { WebhookMails } from './webhook-mails.js';
 
 describe('the mail about a webhook that is called no more', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('goes out once to owners and admins, whichever process polls, and again the next time', async () => {
     const ada = await app.person('Ada');

@@ -1,11 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
 import { exampleDelivery, exampleProvider, signedHeaders } from '@slipway/integrations/testing';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { featuresWith } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
@@ -14,14 +13,14 @@ const APP_SECRET = 'the-secret-of-the-platform-app';
 describe('intake of deliveries', () => {
   let app: ConversationApp;
   let owner: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({
       features: featuresWith([exampleProvider, { ...exampleProvider, id: 'other', form: false, maxBytes: 64 * 1024 }]),
       env: { INTEGRATION_APP_SECRETS: JSON.stringify({ example: [APP_SECRET, 'the-one-before-that-of-the-app'] }), RATE_DELIVERIES_PER_MINUTE: '400' },
     });
     owner = await app.person('Olga');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   interface Connected {
     readonly id: string;

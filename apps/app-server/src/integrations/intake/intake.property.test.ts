@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts';
 import { exampleDelivery, exampleProvider } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { featuresWith } from '../../app.module.js';
 import { ConversationApp } from '../../testing/conversation-app.js';
@@ -13,7 +12,7 @@ const REPLICAS = 3;
 describe('intake over three app-servers', () => {
   let app: ConversationApp;
   const hooks: Array<{ id: string; path: string; secret: string }> = [];
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: REPLICAS, features: featuresWith([exampleProvider]) });
     for (let index = 0; index < CONNECTIONS; index += 1) {
       const owner = await app.person();
@@ -25,11 +24,9 @@ describe('intake over three app-servers', () => {
       hooks.push({ id: connection.id, path: new URL(connection.address ?? '').pathname, secret: webhookSecret ?? '' });
     }
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
-  it('whatever is repeated, forged and interleaved: each delivery that held has one row and one job, and nothing else has any', {
-    timeout: 300_000,
-  }, async () => {
+  it('whatever is repeated, forged and interleaved: each delivery that held has one row and one job, and nothing else has any', async () => {
     const send = fc.record({
       delivery: fc.nat(4),
       hook: fc.nat(CONNECTIONS - 1),
@@ -63,5 +60,5 @@ describe('intake over three app-servers', () => {
       }),
       { numRuns: 20 },
     );
-  });
+  }, 300_000);
 });

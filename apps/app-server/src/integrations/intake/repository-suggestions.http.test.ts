@@ -1,20 +1,21 @@
 import { createHmac } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationDeliveryPage } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 
-describe('repositories that are suggested in Slack', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('repositories that are suggested in Slack', () => {
   let app: ConversationApp;
   let host: ScriptedHost;
   let olga: Person;
   let slack = '';
   let git = '';
-  before(async () => {
+  beforeAll(async () => {
     host = await ScriptedHost.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host.host } });
     olga = await app.person('Olga');
@@ -41,7 +42,7 @@ describe('repositories that are suggested in Slack', { timeout: 180_000 }, () =>
     for (const name of ['acme/shop', `acme/${'long'.repeat(25)}`]) host.rights.set(name, { id: 7, permission: 'read' });
     host.rights.set('acme/secret', { id: 7, permission: 'none' });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     host?.close();
   });

@@ -1,6 +1,5 @@
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from './scripted-oauth.js';
@@ -8,13 +7,15 @@ import { APP, ScriptedOAuth } from './scripted-oauth.js';
 const CALLBACK = '/oauth/integrations/callback';
 const MINE = '/api/v1/me/linked-accounts';
 
-describe('linking of accounts', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('linking of accounts', () => {
   let app: ConversationApp;
   let provider: ScriptedOAuth;
   let olga: Person;
   let mia: Person;
   let connectionId: string;
-  before(async () => {
+  beforeAll(async () => {
     provider = await ScriptedOAuth.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
     [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
@@ -22,7 +23,7 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
     connectionId = await connect('gitea');
     await enterClient(connectionId);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     provider?.close();
   });

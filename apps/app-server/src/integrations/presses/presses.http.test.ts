@@ -1,25 +1,26 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, ConversationEvent } from '@slipway/contracts';
 import { waitingActions } from '@slipway/integrations';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 type Action = Extract<ConversationEvent, { kind: 'ActionEvent' }>;
 
-describe('buttons in Slack', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('buttons in Slack', () => {
   let app: ConversationApp;
   let queue: Queue;
   let olga: Person;
   let bob: Person;
   let slack = '';
   let presses = 0;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES });
     queue = await createQueue({ databaseUrl: app.database.urls.app, applicationName: 'test', logger: createLogger('test', 'silent') });
     olga = await app.person('Olga');
@@ -29,7 +30,7 @@ describe('buttons in Slack', { timeout: 180_000 }, () => {
     await link('U1', olga);
     await member('Vera', 'viewer', 'U3');
   });
-  after(async () => {
+  afterAll(async () => {
     await queue?.close();
     await app?.close();
   });

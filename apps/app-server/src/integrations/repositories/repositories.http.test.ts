@@ -1,21 +1,22 @@
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, RepositoryBranchPage, RepositoryPage } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from './scripted-host.js';
 
 const TOKEN = 'the-access-token-of-the-connection';
 
-describe('repositories of connections', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('repositories of connections', () => {
   let app: ConversationApp;
   let hosts: readonly [ScriptedHost, ScriptedHost];
   let asked = 0;
-  before(async () => {
+  beforeAll(async () => {
     hosts = [await ScriptedHost.start(), await ScriptedHost.start()];
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: hosts.map(({ host }) => host).join(',') } });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     for (const host of hosts ?? []) host.close();
   });

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -66,12 +65,14 @@ class ScriptedSlack {
   }
 }
 
-describe('Socket Mode of Slack', { timeout: 240_000 }, () => {
+jest.setTimeout(240_000);
+
+describe('Socket Mode of Slack', () => {
   let app: ConversationApp;
   let slack: ScriptedSlack;
   let olga: Person;
   let id = '';
-  before(async () => {
+  beforeAll(async () => {
     slack = new ScriptedSlack();
     await slack.start();
     app = await ConversationApp.start({ replicas: 2, features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: slack.host } });
@@ -83,7 +84,7 @@ describe('Socket Mode of Slack', { timeout: 240_000 }, () => {
     id = made.connection.id;
     await holds(1);
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     slack?.close();
   });

@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { SuggestedTasks } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';
@@ -8,15 +7,17 @@ import { ScriptedHost } from '../repositories/scripted-host.js';
 const TOKEN = 'the-access-token-of-the-connection';
 const SHA = 'a'.repeat(40);
 
-describe('suggested tasks', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('suggested tasks', () => {
   let app: ConversationApp;
   let hosts: readonly [ScriptedHost, ScriptedHost];
   let asked = 0;
-  before(async () => {
+  beforeAll(async () => {
     hosts = [await ScriptedHost.start(), await ScriptedHost.start()];
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: hosts.map(({ host }) => host).join(',') } });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     for (const host of hosts ?? []) host.close();
   });

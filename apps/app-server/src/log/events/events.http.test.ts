@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 
 describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
@@ -56,14 +55,14 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       ).toBe(200);
   };
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     ({ id } = await app.conversation(person));
     await app.started(id);
     await append(1, 1_200);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('200: pages forward from a position, and back from one, always ascending', async () => {
     const page = async (query: string) => {

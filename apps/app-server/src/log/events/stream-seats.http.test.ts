@@ -1,21 +1,22 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const PER_USER = 5;
 
-describe('a user that opens one stream too many', { timeout: 60_000 }, () => {
+jest.setTimeout(60_000);
+
+describe('a user that opens one stream too many', () => {
   let app: ConversationApp;
   let greedy: Person;
   let modest: Person;
   const sockets: Socket[] = [];
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: { STREAMS_PER_USER: String(PER_USER), STREAMS_PER_ORG: '8' } });
     [greedy, modest] = [await app.person(), await app.person()];
   });
-  after(async () => {
+  afterAll(async () => {
     for (const socket of sockets) socket.close();
     await app?.close();
   });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, open, rm, statfs, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, expect, it, jest } from '@jest/globals';
 import { startPostgresServer, until } from '@slipway/testing';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import { ConversationApp, thought } from '../../testing/conversation-app.js';
 
 /** Of the small disk: the server and its log of changes, a template and a copy of it, and something to fill. */
@@ -12,14 +12,16 @@ const DISK = '400m';
 /** Of one event. Bytes; some of them need more room than the last pages of the tables have. */
 const EVENT_BYTES = 20_000;
 
-describe('a full disk under Postgres', { timeout: 300_000 }, () => {
-  it('refuses what has no room with 503 and the time to come back, keeps no part of it, still reads, and goes on when there is room', async (context) => {
+jest.setTimeout(300_000);
+
+describe('a full disk under Postgres', () => {
+  it('refuses what has no room with 503 and the time to come back, keeps no part of it, still reads, and goes on when there is room', async () => {
     const disk = await mkdtemp('/tmp/slipway-small-disk-');
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', disk], { stdio: 'pipe' });
     } catch {
       await rm(disk, { recursive: true });
-      return context.skip('a small file system can only be mounted by root');
+      return skipTest('a small file system can only be mounted by root');
     }
     await chmod(disk, 0o755);
     const shared = process.env['TEST_POSTGRES_URL'];

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { MAX_INGEST_BYTES } from '@slipway/contracts';
-import { expect } from 'expect';
 import { IngestRoom } from './ingest-room.js';
 
 const large = String(MAX_INGEST_BYTES);

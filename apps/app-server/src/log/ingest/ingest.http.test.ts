@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, ERRORS, MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 
 describe('POST /ingest/v1/conversations/:conversation/events', () => {
@@ -14,11 +13,11 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     return id;
   };
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('stores a batch once, in order, and acknowledges it again when it is repeated', async () => {
     const id = await started();

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 import { IngestService } from './ingest.service.js';
@@ -28,12 +27,12 @@ describe('the log, whatever sandboxes do', () => {
   let person: Person;
   let ingest: IngestService;
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     ingest = (app.replicas[0] as (typeof app.replicas)[number]).app.get(IngestService);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   /** The log of one epoch's sandbox. A later one begins with the last two events of the one before it, as a recovery does. */
   const logsOf = (): ConversationEvent[][] => {

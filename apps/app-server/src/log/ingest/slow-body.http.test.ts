@@ -1,18 +1,17 @@
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_INGEST_BYTES } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 
 describe('a hostile sandbox that dribbles', () => {
   let app: ConversationApp;
   let ada: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     ada = await app.person('Ada');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   /** A client that says how much it will send, and sends a byte now and then. */
   async function dribble(id: string, length: number) {

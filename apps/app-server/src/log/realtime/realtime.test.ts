@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
 import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 import type { TestApp } from '../../testing/test-app.js';
@@ -60,11 +59,11 @@ describe('realtime', () => {
     ]);
   };
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     person = await app.person();
   });
-  after(async () => {
+  afterAll(async () => {
     for (const each of open) each.close();
     await app?.close();
   });

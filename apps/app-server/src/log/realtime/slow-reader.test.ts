@@ -1,9 +1,8 @@
 import type { Socket as NetSocket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
 import { PACE_LEAVE_MS, PACE_WINDOW_MS } from '@slipway/net';
 import { ConversationWatcher, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 
@@ -11,19 +10,21 @@ import { ConversationApp, type Person, thought } from '../../testing/conversatio
 const LINES = 1_500;
 const LINE_BYTES = 8_000;
 
-describe('readers that are too slow', { timeout: 400_000 }, () => {
+jest.setTimeout(400_000);
+
+describe('readers that are too slow', () => {
   let app: ConversationApp;
   let person: Person;
   let id: string;
   const open: Reader[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     id = (await app.conversation(person)).id;
     await app.started(id);
   });
-  after(async () => {
+  afterAll(async () => {
     for (const reader of open) reader.close();
     await app?.close();
   });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConfirmAnswer, ConversationEvent } from '@slipway/contracts';
 import { ConversationWatcher, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
 
@@ -10,11 +9,11 @@ describe('an answer to an agent over a socket', () => {
   let app: ConversationApp;
   let ada: Person;
   const open: Array<{ close(): void }> = [];
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     ada = await app.person('Ada');
   });
-  after(async () => {
+  afterAll(async () => {
     for (const each of open) each.close();
     await app?.close();
   });

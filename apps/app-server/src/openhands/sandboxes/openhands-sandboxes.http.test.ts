@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo, type SandboxPage, SandboxUser } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
@@ -13,12 +12,12 @@ describe('sandboxes by OpenHands’ names', () => {
   let app: ConversationApp;
   let ada: Person;
   let key: string;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: { SANDBOX_GATEWAY_URL: 'https://sandboxes.example', SANDBOX_ACCESS_SECRET: SECRET } });
     ada = await app.person('Ada');
     key = (await app.http<CreatedProgramKey>(ada, 'POST', '/api/keys', { name: 'a program' })).body.key;
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const ask = <T>(method: string, path: string) => withKey<T>(app.url, key, method, `/api/v1/sandboxes${path}`);
   const look = async (id: string) => (await ask<Array<SandboxInfo | null>>('GET', `?id=${id}`)).body[0] ?? null;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { analyticsPseudonym } from '@slipway/analytics';
 import { Me, WaitingEvents } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const SECRET = 'a-secret-for-pseudonyms-of-at-least-32-characters';
@@ -13,11 +12,11 @@ describe('POST /api/v1/analytics/events', () => {
   let app: ConversationApp;
   let ada: Person;
   let eve: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: ALLOWED });
     [ada, eve] = [await app.person(), await app.person()];
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
   beforeEach(() => app.owner.query('TRUNCATE app.analytics_event, app.flag_exposure'));
 
   const post = async (person: Person | null, body: object, headers: Record<string, string> = {}): Promise<number> =>

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { loadMigrateConfig } from './config.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -23,10 +22,10 @@ const variables = (owner: string): Record<string, string> => ({
 describe('migrations without Postgres', () => {
   // A port that takes a connection and says nothing, as a Service without an endpoint behind a proxy does.
   const mute = createServer((socket) => socket.on('error', () => {}));
-  before(async () => {
+  beforeAll(async () => {
     await once(mute.listen(0, '127.0.0.1'), 'listening');
   });
-  after(() => mute.close());
+  afterAll(() => void mute.close());
 
   it('give up within a minute when nothing else is said', () => {
     expect(loadMigrateConfig(variables('127.0.0.1:1')).MIGRATE_WAIT_SECONDS + LAST_TRY_SECONDS).toBeLessThanOrEqual(60);

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { ConversationApp } from '../../testing/conversation-app.js';
 
@@ -11,10 +10,10 @@ const run = promisify(execFile);
 
 describe('the operator', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const operator = (...args: string[]): Promise<{ stdout: string }> =>
     run(process.execPath, [fileURLToPath(new URL('./main.js', import.meta.url)), ...args], { env: { DATABASE_URL: app.database.urls.app } });

@@ -1,18 +1,17 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 import { ReferenceModule } from './reference.module.js';
 
 describe('the reference of the REST API', () => {
   let database: TestDatabase;
   let server: TestApp;
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     const issuer = { issuerUrl: 'http://127.0.0.1:9/realms/none', clientId: 'none', clientSecret: 'none' };
     server = await startTestApp(testConfig(await freePort(), database, issuer), { features: [ReferenceModule] });
   });
-  after(async () => {
+  afterAll(async () => {
     await server?.close();
     await database?.close();
   });

@@ -1,10 +1,9 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SecretBox } from '@slipway/auth';
 import { Envelope, llmKeyContext, secretContext } from '@slipway/auth/envelope';
 import { LlmProfile, Secret } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { rotateKeys } from './rotate-keys.js';
 
@@ -16,12 +15,12 @@ describe('rotation of keys', () => {
   let app: ConversationApp;
   let person: Person;
   let runtime: SqlPool;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     person = await app.person();
     runtime = createPool({ url: app.database.urls.runtime, max: 2, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await runtime?.end();
     await app?.close();
   });

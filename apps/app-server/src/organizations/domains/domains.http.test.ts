@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrgDomain, OrgDomainList, Problem } from '@slipway/contracts';
-import { expect } from 'expect';
 import { FEATURES } from '../../app.module.js';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -62,7 +61,7 @@ describe('domains of an organization', () => {
   let names: NameServer;
   let domains: DomainJoin;
   let checks: DomainChecks;
-  before(async () => {
+  beforeAll(async () => {
     names = await NameServer.open();
     const features = FEATURES.map((feature) => ('module' in feature && feature.module === DomainsModule ? DomainsModule.register([names.address]) : feature));
     app = await ConversationApp.start({ features });
@@ -70,7 +69,7 @@ describe('domains of an organization', () => {
     domains = nest.get(DomainJoin, { strict: false });
     checks = nest.get(DomainChecks, { strict: false });
   });
-  after(async () => {
+  afterAll(async () => {
     await app?.close();
     names?.close();
   });

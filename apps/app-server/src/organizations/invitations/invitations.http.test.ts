@@ -1,4 +1,4 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type InvitationOutcomes,
   type InvitationPage,
@@ -9,15 +9,14 @@ import {
   type SentInvitation,
 } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 let app: ConversationApp;
-before(async () => {
+beforeAll(async () => {
   app = await ConversationApp.start();
 });
-after(() => app?.close());
+afterAll(() => app?.close());
 
 let addresses = 0;
 const address = (): string => {
@@ -44,7 +43,7 @@ const read = (person: Person | null, token: string): Promise<Answer<InvitationPr
 
 describe('inviting', () => {
   let company: Company;
-  before(async () => {
+  beforeAll(async () => {
     company = await Company.open(app, 'Hosts');
   });
 
@@ -122,7 +121,7 @@ describe('inviting', () => {
 
 describe('a link', () => {
   let company: Company;
-  before(async () => {
+  beforeAll(async () => {
     company = await Company.open(app, 'Doors');
   });
 

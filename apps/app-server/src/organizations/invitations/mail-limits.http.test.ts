@@ -1,16 +1,17 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { InvitationOutcomes, Problem, SentInvitation } from '@slipway/contracts';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp } from '../../testing/conversation-app.js';
 
 const MAILS_PER_DAY_NEW = 30;
 const MAILS_PER_ADDRESS = 3;
 
-describe('an organization that invites to flood mailboxes', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('an organization that invites to flood mailboxes', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({
       replicas: 2,
       env: {
@@ -22,7 +23,7 @@ describe('an organization that invites to flood mailboxes', { timeout: 120_000 }
       },
     });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const invite = (company: Company, emails: readonly string[], url = app.url): Promise<Answer<InvitationOutcomes & Problem>> =>
     fetch(`${url}${company.path('/invitations')}`, {

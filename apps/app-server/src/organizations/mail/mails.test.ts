@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SecretBox } from '@slipway/auth';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { SMTPServer } from 'smtp-server';
 import type { Config } from '../../config.js';
 import { testConfig } from '../../testing/test-app.js';
@@ -24,7 +23,7 @@ describe('mail', () => {
   let refusal: { code: number; text: string } | null = null;
   const senders: Mails[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 5, applicationName: 'test', onError: () => {} });
     server = new SMTPServer({
@@ -47,7 +46,7 @@ describe('mail', () => {
     const issuer = { issuerUrl: 'http://127.0.0.1:9/realms/none', clientId: 'none', clientSecret: 'none' };
     config = testConfig(0, database, issuer, { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Slipway <slipway@mail.example>' });
   });
-  after(async () => {
+  afterAll(async () => {
     for (const each of senders) await each.onApplicationShutdown();
     await new Promise<void>((resolve) => server.close(resolve));
     await pool?.end();

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Member, MemberPage, MemberRemoval, Problem } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 type Answer = Member & Problem;
 
 let app: ConversationApp;
-before(async () => {
+beforeAll(async () => {
   app = await ConversationApp.start();
 });
-after(() => app?.close());
+afterAll(() => app?.close());
 
 describe('GET /api/v1/orgs/{org}/members', () => {
   let company: Company;
-  before(async () => {
+  beforeAll(async () => {
     company = await Company.open(app, 'Listed');
     await app.owner.query(
       `WITH person AS (

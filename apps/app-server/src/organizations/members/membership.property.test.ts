@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Sessions } from '@slipway/auth';
 import { ROLES, type Role } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -69,13 +68,13 @@ function expected(roles: ReadonlyMap<number, Role>, step: Act): { status: number
 describe('whatever members do to each other', () => {
   let app: ConversationApp;
   let people: Person[];
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: { RATE_WRITES_PER_MINUTE: '1000000', RATE_READS_PER_MINUTE: '1000000' } });
     people = await Promise.all(Array.from({ length: PEOPLE }, (_, at) => app.person(`Person ${at}`)));
     for (const [at, { userId }] of people.entries())
       await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = true WHERE id = $1', [userId, `p${at}@model.example`]);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const perform = async (company: Company, step: Act): Promise<number> => {
     const by = people[step.by] as Person;

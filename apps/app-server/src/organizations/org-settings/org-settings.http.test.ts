@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_MODEL, LlmProfile, LlmProfileList, McpServer, McpServerList, OrgSettings } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { assertOutside, isInside } from './outside-address.js';
 
@@ -9,12 +8,12 @@ describe('what an organization has set up', () => {
   let owner: Person;
   let member: Person;
   let stranger: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const at = (rest: string): string => `/api/v1/orgs/${owner.orgId}/${rest}`;
   const audit = async (action: string): Promise<Array<{ before: unknown; after: unknown }>> =>

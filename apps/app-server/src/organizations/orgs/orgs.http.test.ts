@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MemberRemoval, Org, Problem } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { ConversationApp } from '../../testing/conversation-app.js';
 
 type Answer = Org & Problem & { suggestion?: string };
 
 let app: ConversationApp;
-before(async () => {
+beforeAll(async () => {
   app = await ConversationApp.start();
 });
-after(() => app?.close());
+afterAll(() => app?.close());
 
 const withoutId = ({ requestId: _, ...body }: Record<string, unknown>): Record<string, unknown> => body;
 
@@ -81,7 +80,7 @@ describe('making an organization', () => {
 
 describe('an organization', () => {
   let company: Company;
-  before(async () => {
+  beforeAll(async () => {
     company = await Company.open(app);
   });
 

@@ -1,7 +1,6 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EndedSessions, Me, MemberSessionPage, Problem, SecurityRules } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { io } from 'socket.io-client';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
@@ -15,10 +14,10 @@ let app: ConversationApp;
 let company: Company;
 let admin: Person;
 let member: Person;
-before(async () => {
+beforeAll(async () => {
   app = await ConversationApp.start({ replicas: 2 });
 });
-after(() => app?.close());
+afterAll(() => app?.close());
 beforeEach(async () => {
   company = await Company.open(app, 'Careful');
   admin = await company.member('admin', 'Grace');

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { SandboxAccess, SandboxAccessList } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
@@ -25,12 +24,12 @@ describe('access to sandboxes', () => {
     (await app.pool.query('SELECT * FROM app.redeem_sandbox_ticket($1, $2, $3)', [createHash('sha256').update(access.ticket.value).digest(), of, port]))
       .rowCount;
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: { SANDBOX_ACCESS_SECRET: SECRET, SANDBOX_GATEWAY_URL: 'https://sandboxes.example' } });
     person = await app.person();
     conversation = (await app.conversation(person)).id;
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('granted to a program it ends with the key, with the scope of the key, and with the service account', async () => {
     const account = await app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/service-accounts`, { name: 'robot', role: 'member' });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
 import { runtimeState } from '@slipway/domain';
-import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 
 const MIB = 2 ** 20;
@@ -13,10 +12,10 @@ const ENDING = 4 * BLOCK;
 
 describe('an organization whose storage is limited', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const limit = (person: Person, bytes: number): Promise<unknown> =>
     app.owner.query('INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes', [

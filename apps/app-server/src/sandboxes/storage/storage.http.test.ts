@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, Storage } from '@slipway/contracts';
 import { asSystem, inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 import { orgsToWarn, takeWarning } from './storage.queries.js';
@@ -13,12 +12,12 @@ describe('the storage of an organization', () => {
   let company: Company;
   let member: Person;
   let other: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app);
     [member, other] = [await company.member('member'), await company.member('member')];
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const create = async (person: Person): Promise<string> => {
     const { status, body } = await app.http<{ id: string }>(person, 'POST', company.path('/conversations'), { prompt: 'Do something' });

@@ -1,7 +1,6 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { IngestService } from '../../log/ingest/ingest.service.js';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
@@ -30,11 +29,11 @@ const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLen
 describe('the counts of storage, whatever sandboxes, members and sweeps do at once on several replicas', () => {
   let app: ConversationApp;
   let person: Person;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
     person = await app.person();
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('never say less than is stored, add up, and keep to the limit but for the share of endings and what the platform itself says', async () => {
     const ingests = app.replicas.map(({ app: replica }) => replica.get(IngestService));

@@ -1,16 +1,15 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '@slipway/testing';
-import { expect } from 'expect';
 import { ConversationApp } from '../../testing/conversation-app.js';
 import { BudgetMails } from './budget-mails.js';
 
 describe('mails about budgets', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const look = async (): Promise<void> => {
     await Promise.all(app.replicas.map((replica) => replica.app.get(BudgetMails, { strict: false }).look()));

@@ -1,14 +1,13 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BudgetOverride, BudgetPreview, Budgets, type Problem } from '@slipway/contracts';
-import { expect } from 'expect';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 describe('budgets of an organization', () => {
   let app: ConversationApp;
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const path = (person: Person, rest = ''): string => `/api/v1/orgs/${person.orgId}/budgets${rest}`;
   const today = (): string => new Date().toISOString().slice(0, 10);

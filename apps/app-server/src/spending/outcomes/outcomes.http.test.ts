@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ConversationOutcomes, MAX_OUTCOME_ROWS, type OutcomeFigures, Outcomes, type Problem, UserOutcomes } from '@slipway/contracts';
 import { afterCounts, afterOf, decimalOf, perPiece, ratio, ticksOf, workItems } from '@slipway/domain/outcomes';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
@@ -29,17 +28,19 @@ interface MadePull {
   readonly conversations: readonly number[];
 }
 
-describe('GET /orgs/{org}/outcomes', { timeout: 180_000 }, () => {
+jest.setTimeout(180_000);
+
+describe('GET /orgs/{org}/outcomes', () => {
   let app: ConversationApp;
   let ada: Person;
   let other: Person;
   const path = (query = '', person = ada): string => `/api/v1/orgs/${person.orgId}/outcomes${query}`;
   const SPAN = 'from=2026-11-01&to=2026-11-30';
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     [ada, other] = [await app.person('Ada'), await app.person('Eve')];
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const clear = async (): Promise<void> => {
     for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome']) await app.owner.query(`DELETE FROM app.${table}`);

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { csv, csvCell } from './csv.js';
 
 describe('a cell of a table for spreadsheets', () => {

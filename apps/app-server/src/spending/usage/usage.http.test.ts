@@ -1,6 +1,5 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Problem, Usage } from '@slipway/contracts';
-import { expect } from 'expect';
 import type { z } from 'zod';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
@@ -11,7 +10,7 @@ describe('GET /orgs/{org}/usage', () => {
   const path = (query = '', person = ada): string => `/api/v1/orgs/${person.orgId}/usage${query}`;
   const spend = (orgId: string, day: string, user: string, repository: string, model: string, cost: string): Promise<unknown> =>
     app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, $4, $5, 'Seen', 2, 1, 100, 40, 10, $6, 1)`, [orgId, day, user, repository, model, cost]);
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start();
     [ada, other] = [await app.person('Ada'), await app.person('=Eve')];
     await spend(ada.orgId, '2026-11-01', ada.userId, 'https://git.test/a', 'm', '0.1000000001');
@@ -19,7 +18,7 @@ describe('GET /orgs/{org}/usage', () => {
     await spend(ada.orgId, '2026-11-02', 'usr_gone', '=HYPERLINK("http://evil")', 'n', '2');
     await spend(other.orgId, '2026-11-02', other.userId, '', 'm', '99');
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   it('200: sums of the span by each dimension and by two, exactly, of this organization alone', async () => {
     const get = async (query: string): Promise<z.infer<typeof Usage>> => {

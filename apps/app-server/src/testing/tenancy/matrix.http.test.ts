@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionCookie } from '@slipway/auth';
 import { proofOf, type SubscribeAnswer } from '@slipway/contracts';
 import { exampleProvider } from '@slipway/integrations/testing';
 import { type SeededOrg, seedTwoOrgs } from '@slipway/testing';
-import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { featuresWith } from '../../app.module.js';
 import { ConversationApp } from '../conversation-app.js';
@@ -28,7 +27,9 @@ const OF_ANOTHER_PROOF: ReadonlySet<string> = new Set(['getApiKey', 'getConnecti
 /** What an answer with the right ids may be when what stands behind it (a sandbox, runtime-api) is not there in this test. */
 const BEHIND = new Set([409, 503]);
 
-describe('no tenant sees another', { timeout: 300_000 }, () => {
+jest.setTimeout(300_000);
+
+describe('no tenant sees another', () => {
   let app: ConversationApp;
   let mine: SeededOrg;
   let theirs: SeededOrg;
@@ -40,7 +41,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
   let keys: Caller[];
   let strangers: Caller[];
 
-  before(async () => {
+  beforeAll(async () => {
     app = await ConversationApp.start({ env: ENV, features: featuresWith([exampleProvider]) });
     const seeded = await seedTwoOrgs(app.owner, { conversations: 20 });
     [mine, theirs] = seeded.orgs;
@@ -59,7 +60,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     strangers = [(await callersOf(theirs, false))[0] as Caller];
     keys = await keysOfEachScope(app.url, mine.id, owner);
   });
-  after(() => app?.close());
+  afterAll(() => app?.close());
 
   const answer = (caller: Caller, request: Request, org: string, things: Things): Promise<Reply> =>
     caller.ask(request.operation.method, pathOf(request, org, things), bodyOf(request, own));

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { Dialect } from '../../wire/dialect.js';
 import type { Target } from '../../wire/exchange.js';
 import { azureAddress } from './address.js';

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { type SignedRequest, signatureOf } from './request-signature.js';
 
 const AT = new Date('2015-08-30T12:36:00Z');

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../wire/json.js';
 import { testRequest, testTarget } from '../test-request.js';
 import { converseRequest } from './write-request.js';

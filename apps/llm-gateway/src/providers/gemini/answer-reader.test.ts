@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { NO_USAGE } from '../../calls/usage.js';
 import { eventsOf, expectSameHoweverCut, golden, joined } from '../test-golden.js';

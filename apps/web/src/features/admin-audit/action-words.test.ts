@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { t } from '../../messages/testing.ts';
 import { actionWords } from './action-words.ts';
 

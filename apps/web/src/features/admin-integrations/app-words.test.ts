@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { APP_STATES, type ConnectionApp } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { APP_STATES_SHOWN, reachOf } from './app-words.ts';
 

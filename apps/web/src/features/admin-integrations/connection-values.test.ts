@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { CreateIntegrationConnection, type IntegrationConnection, UpdateIntegrationConnection } from '@slipway/contracts';
-import { expect } from 'expect';
 import { changeOf, creationOf, valuesOf } from './connection-values.ts';
 
 const connection = {

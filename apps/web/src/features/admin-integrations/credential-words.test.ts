@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConnectionCredential } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { healthOf } from './credential-words.ts';
 

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { KeptSecrets } from './kept-secrets.ts';
 
 describe('the secrets that are kept with MCP servers', () => {

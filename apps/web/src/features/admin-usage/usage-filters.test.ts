@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { barsOf, daysOf, filtersOf, spanOf } from './usage-filters.ts';
 
 describe('the span of a usage page', () => {

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type Org, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
-import { expect } from 'expect';
 import { adminTabs, isAdmin } from './tabs.ts';
 
 const orgOf = (role: Role, kind: Org['kind'] = 'company') => ({ kind, permissions: [...ROLE_PERMISSIONS[role]] });

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { AgentAction } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { t } from '../../messages/testing.ts';
 import type { Step } from '../conversation/timeline-row.ts';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { AnswerConfirmation } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { answerLabel, answerOf, countsOf, readsLikeYes } from './decisions.ts';
 

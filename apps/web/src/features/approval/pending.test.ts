@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { t } from '../../messages/testing.ts';
 import { applyEvents, openView, prependEvents } from '../conversation/conversation-view.ts';
 import { action, idOf, logOf, snapshotOf, update } from '../conversation/sample-events.ts';

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { isPaste, type KeyPress, keyRequest, WayOut } from './keys.ts';
 import { placeOnPage } from './place.ts';
 

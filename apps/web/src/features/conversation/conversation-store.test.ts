@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { LoggedEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import { ConversationStore } from './conversation-store.ts';
 import { CONVERSATION_ID, logOf, message, snapshotOf, update } from './sample-events.ts';
 

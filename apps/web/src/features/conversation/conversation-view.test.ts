@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { CONVERSATION_STATUSES, type LoggedEvent } from '@slipway/contracts';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
 import { action, answer, edit, exit, idOf, logOf, message, snapshotOf, startStep, terminal, update, view } from './sample-events.ts';

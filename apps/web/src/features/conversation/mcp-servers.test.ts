@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { logOf, message, update } from './sample-events.ts';
 import { appendToTimeline, EMPTY_TIMELINE } from './timeline.ts';
 

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { patchLines } from './patch-lines.ts';
 
 describe('a patch for a reader', () => {

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { addPrinted, inPrintedColours, type PrintedOutputs } from './printed-outputs.ts';
 
 const ESC = '\u001b';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts';
-import { expect } from 'expect';
 import { appendToTimeline, EMPTY_TIMELINE } from './timeline.ts';
 
 const base = { timestamp: '2026-01-01T00:00:00.000Z', source: 'environment' as const };

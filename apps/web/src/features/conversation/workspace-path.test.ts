@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { workspacePaths } from './workspace-path.ts';
 
 const root = '/home/my user/.data/sandboxes/workspaces/sb-01/workspace/sample';

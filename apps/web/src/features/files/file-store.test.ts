@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { type FileState, type FilesLiveRequest, textChecksum } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
 import { EditorState } from '@codemirror/state';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { changeBetween, lineSeparatorOf } from './text-change.ts';
 

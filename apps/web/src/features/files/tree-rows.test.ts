@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { TreeEntry } from '@slipway/contracts';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { t } from '../../messages/testing.ts';
 import { rowThatBegins, stepOf } from './tree-keys.ts';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { FilesLiveRequest, TreeEntry } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 import { rootsOf } from './roots.ts';

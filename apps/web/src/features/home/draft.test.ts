@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { afterSend, EMPTY_DRAFT, readDraft } from './draft.ts';
 
 describe('readDraft', () => {

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { fullNameOf, searchOf } from './repository-query.ts';
 
 describe('what is looked for in the list of repositories', () => {

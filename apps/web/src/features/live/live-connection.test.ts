@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIVE_OPEN } from '@slipway/contracts';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
 import { t } from '../../messages/testing.ts';
 import { LiveConnection } from './live-connection.ts';
@@ -14,7 +13,7 @@ describe('a live connection', () => {
   const came: Array<{ socket: ServerSocket; address: string; token: string }> = [];
   /** Whether the sandbox answers a proof. */
   let stands = true;
-  before(async () => {
+  beforeAll(async () => {
     Object.assign(globalThis, { window: new EventTarget() });
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
@@ -25,7 +24,7 @@ describe('a live connection', () => {
       });
     });
   });
-  after(() => {
+  afterAll(() => {
     for (const { socket } of came) socket.terminate();
     server.close();
   });

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { OrgSlug } from '@slipway/contracts';
-import { expect } from 'expect';
 import { slugOf } from './slug-of.ts';
 
 describe('an address made of a name', () => {

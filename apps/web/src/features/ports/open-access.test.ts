@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { OpenSandboxAccess } from '@slipway/contracts';
-import { expect } from 'expect';
 import { openPorts } from './open-access.ts';
 
 const access = (id: string, port: number, person: string, minute: number): OpenSandboxAccess => ({

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { CONVERSATION_STATUSES, SANDBOX_STATUSES } from '@slipway/contracts';
-import { expect } from 'expect';
 import { reachOf } from './reach.ts';
 
 describe('reachOf', () => {

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { t } from '../../messages/testing.ts';
 import { logOf, message } from '../conversation/sample-events.ts';
 import { promptVersions } from './prompt-versions.ts';

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { PullRequest } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { checksWord, chipText, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
 

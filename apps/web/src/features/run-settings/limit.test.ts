@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { shortReason } from '@slipway/domain';
-import { expect } from 'expect';
 import { applyEvents, openView } from '../conversation/conversation-view.ts';
 import { exit, logOf, message, snapshotOf, startStep, terminal, update } from '../conversation/sample-events.ts';
 import { causeOf, extendedBudget, extension, limitOf, runSettingsOfForm } from './limit.ts';

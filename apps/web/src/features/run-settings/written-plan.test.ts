@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import type { Row, Step } from '../conversation/timeline-row.ts';
 import { hasWrittenPlan } from './written-plan.ts';
 

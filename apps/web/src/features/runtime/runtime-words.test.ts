@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { RuntimeState } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import type { Row } from '../conversation/timeline-row.ts';
 import { reasonOf, unexplainedEnd } from './runtime-words.ts';

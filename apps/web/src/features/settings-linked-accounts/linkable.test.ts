@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { LinkableConnection } from '@slipway/contracts';
-import { expect } from 'expect';
 import { stillToLink } from './linkable.ts';
 
 const connection = (connectionId: string, host: string, orgId = 'org-1'): LinkableConnection => ({

@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import type { ConversationTrace, TraceSpan, TraceTurn } from '@slipway/contracts';
-import { expect } from 'expect';
 import { t } from '../../messages/testing.ts';
 import { barOf, rowsOf, stepOf } from './trace-rows.ts';
 import { clockNoteOf, figuresOf, labelOf, summaryOf, totalsOf } from './trace-words.ts';

@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { linearVendor, type ScriptedVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { dyingPool } from '../testing/dying-pool.js';
 import { TrackerWorld } from '../testing/tracker-world.js';
@@ -11,14 +10,14 @@ describe('an agent session of Linear', () => {
   let world: TrackerWorld;
   let vendor: ScriptedVendor;
   let sessions = 0;
-  before(async () => {
+  beforeAll(async () => {
     vendor = linearVendor();
     world = await TrackerWorld.open('linear', vendor, ANN.id, {
       defaultRepository: 'https://git.example/acme/usual',
       repositories: [{ place: 'shop', repository: 'https://git.example/acme/shop' }],
     });
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.reset());
 
   const created = (session: string, creator: { id: string; name: string } = ANN): object => ({
@@ -187,7 +186,7 @@ describe('an agent session of Linear', () => {
     expect(vendor.ticket.moves).toBe(1);
   });
 
-  it('has one conversation, one thought and one response, whatever is repeated, lost or killed', { timeout: 300_000 }, async () => {
+  it('has one conversation, one thought and one response, whatever is repeated, lost or killed', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('deliver', 'again', 'answer', 'die', 'lost', 'half', 'away'), { minLength: 1, maxLength: 12 }),
@@ -227,5 +226,5 @@ describe('an agent session of Linear', () => {
       ),
       { numRuns: 12 },
     );
-  });
+  }, 300_000);
 });

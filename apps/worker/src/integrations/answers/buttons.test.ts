@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ScriptedVendor, slackVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { TrackerWorld } from '../testing/tracker-world.js';
 
 const LINK = '<https://slipway.test/tracker/conversations';
@@ -9,11 +8,11 @@ describe('buttons below a progress message in Slack', () => {
   let world: TrackerWorld;
   let vendor: ScriptedVendor;
   let threads = 0;
-  before(async () => {
+  beforeAll(async () => {
     vendor = slackVendor();
     world = await TrackerWorld.open('slack', vendor, 'U1');
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.reset());
 
   const mention = (ts: string): object => ({

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { jiraVendor, type ScriptedVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { dyingPool } from '../testing/dying-pool.js';
 import { TRACKER_ORG, TrackerWorld } from '../testing/tracker-world.js';
 
@@ -12,7 +11,7 @@ describe('what becomes of a ticket', () => {
   let world: TrackerWorld;
   let vendor: ScriptedVendor;
   let tickets = 0;
-  before(async () => {
+  beforeAll(async () => {
     vendor = jiraVendor();
     world = await TrackerWorld.open('jira', vendor, 'JIRAUSER1', {
       defaultRepository: 'https://git.example/acme/usual',
@@ -22,7 +21,7 @@ describe('what becomes of a ticket', () => {
       ],
     });
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(async () => {
     await world.reset();
     await set({});
@@ -101,7 +100,7 @@ describe('what becomes of a ticket', () => {
     expect(vendor.calls.length).toBe(before);
   });
 
-  it('is each done once, wherever a worker is killed, also between a call and its commit', { timeout: 240_000 }, async () => {
+  it('is each done once, wherever a worker is killed, also between a call and its commit', async () => {
     const id = await begin();
     for (let dies = 0; dies < MOST_STATEMENTS; dies += 1) {
       if (dies % 20 === 0) vendor.fates.push('lost');
@@ -111,7 +110,7 @@ describe('what becomes of a ticket', () => {
     await world.settle(id);
     expect([vendor.ticket.moves, vendor.links.size, vendor.messages.length]).toEqual([1, 1, 1]);
     expect((await world.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id])).rowCount).toBe(0);
-  });
+  }, 240_000);
 
   it('waits while Jira is away for an hour or limits calls, and then comes at its pace', async () => {
     const id = await begin();

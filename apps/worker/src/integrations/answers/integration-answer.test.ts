@@ -1,7 +1,6 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ExecutionStatus } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { AnswersWorld, ORG, START, type Talk } from '../testing/answers-world.js';
 import { dyingPool } from '../testing/dying-pool.js';
@@ -10,10 +9,10 @@ import { tryAgain } from './answers.queries.js';
 
 describe('what a thread shows', () => {
   let world: AnswersWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnswersWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.reset());
 
   it('is eyes on what asked, then one comment that is edited until the run ends', async () => {
@@ -279,7 +278,7 @@ describe('what a thread shows', () => {
     expect(await world.wanted(talk.id)).toBe(0);
   };
 
-  it('is one comment, with the last state, wherever a worker is killed', { timeout: 120_000 }, async () => {
+  it('is one comment, with the last state, wherever a worker is killed', async () => {
     for (const fate of ['well', 'unanswered'] as const) {
       for (let dies = 0; ; dies += 1) {
         const talk = await world.begin(String(world.issues + 1));
@@ -296,9 +295,9 @@ describe('what a thread shows', () => {
         }
       }
     }
-  });
+  }, 120_000);
 
-  it('whatever is repeated, overlaps, is killed or lost is one comment a thread, and its last text that of the last state', { timeout: 300_000 }, async () => {
+  it('whatever is repeated, overlaps, is killed or lost is one comment a thread, and its last text that of the last state', async () => {
     const fate = fc.constantFrom<Fate>(
       'well',
       'well',
@@ -340,5 +339,5 @@ describe('what a thread shows', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 300_000);
 });

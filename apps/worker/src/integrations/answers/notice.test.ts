@@ -1,18 +1,17 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryReason } from '@slipway/contracts';
 import { inOrg } from '@slipway/db/sql';
 import { type Intent, PROVIDERS } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';
-import { expect } from 'expect';
 import { AnswersWorld, CONNECTION, never, ORG } from '../testing/answers-world.js';
 import { wantRefusalSaid } from './want-answers.js';
 
 describe('what a thread shows of a refusal', () => {
   let world: AnswersWorld;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnswersWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.reset());
 
   /** A refused delivery in a new issue. @returns what was said there. */

@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import { AnswersWorld, ORG, type Talk } from '../testing/answers-world.js';
 import { dyingPool } from '../testing/dying-pool.js';
@@ -12,10 +11,10 @@ const SHA = 'a'.repeat(40);
 describe('a line comment that asked for something', () => {
   let world: AnswersWorld;
   let comments = 0;
-  before(async () => {
+  beforeAll(async () => {
     world = await AnswersWorld.open();
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(() => world.reset());
 
   const begin = async (): Promise<{ talk: Talk; comment: string }> => {
@@ -83,7 +82,7 @@ describe('a line comment that asked for something', () => {
 
   const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
 
-  it('has one reply, and is resolved after it, wherever a worker is killed', { timeout: 120_000 }, async () => {
+  it('has one reply, and is resolved after it, wherever a worker is killed', async () => {
     for (const fate of ['well', 'unanswered'] as const) {
       for (let dies = 0; ; dies += fate === 'well' ? 1 : 4) {
         const { talk, comment } = await begin();
@@ -101,9 +100,9 @@ describe('a line comment that asked for something', () => {
         }
       }
     }
-  });
+  }, 120_000);
 
-  it('has one reply whatever is repeated, overlaps, is killed or lost', { timeout: 120_000 }, async () => {
+  it('has one reply whatever is repeated, overlaps, is killed or lost', async () => {
     const fate = fc.constantFrom<Fate>('well', 'lost', 'unanswered', 'half', { status: 503 }, { status: 429, headers: { 'retry-after': '1' } });
     const turn = fc.record({
       fates: fc.array(fate, { maxLength: 3 }),
@@ -130,5 +129,5 @@ describe('a line comment that asked for something', () => {
       }),
       { numRuns: 25 },
     );
-  });
+  }, 120_000);
 });

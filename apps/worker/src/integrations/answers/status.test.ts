@@ -1,17 +1,16 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ScriptedVendor, slackVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { TrackerWorld } from '../testing/tracker-world.js';
 
 describe('what the agent does now, in a thread of Slack', () => {
   let world: TrackerWorld;
   let vendor: ScriptedVendor;
   let threads = 0;
-  before(async () => {
+  beforeAll(async () => {
     vendor = slackVendor();
     world = await TrackerWorld.open('slack', vendor, 'U1');
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(async () => {
     await world.reset();
     Object.assign(vendor.status, { allowed: true, calls: 0 });

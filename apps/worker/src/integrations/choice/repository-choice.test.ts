@@ -1,6 +1,5 @@
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ScriptedVendor, slackVendor } from '@slipway/integrations/testing';
-import { expect } from 'expect';
 import { dyingPool } from '../testing/dying-pool.js';
 import { TrackerWorld } from '../testing/tracker-world.js';
 
@@ -12,7 +11,7 @@ describe('a choice of the repository in Slack', () => {
   let world: TrackerWorld;
   let vendor: ScriptedVendor;
   let threads = 0;
-  before(async () => {
+  beforeAll(async () => {
     vendor = slackVendor();
     world = await TrackerWorld.open('slack', vendor, ANN, { repositories: [{ place: 'C9', repository: 'https://git.example/acme/usual' }] });
     await world.owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_bob', 'test', 'bob', 'Bob')`);
@@ -27,7 +26,7 @@ describe('a choice of the repository in Slack', () => {
       [GIT],
     );
   });
-  after(() => world?.close());
+  afterAll(() => world?.close());
   beforeEach(async () => {
     await world.reset();
     await world.owner.query('DELETE FROM app.thread_answer');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { ConnectionSettings } from '@slipway/contracts';
@@ -13,7 +13,6 @@ import { ConnectionCredentials, insertTokens, OAuthSource, OAuthTokens, renewAtO
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { CredentialRevocation } from './credential-revocation.js';
@@ -24,7 +23,9 @@ const START = Date.parse('2026-11-25T10:00:00Z');
 const HOUR_MS = 3_600_000;
 const APP = { clientId: 'the-client', clientSecret: 'the-secret-of-the-client' };
 
-describe('credentials of connections, seen to by the worker', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('credentials of connections, seen to by the worker', () => {
   let database: TestDatabase;
   let owner: SqlPool;
   let pool: SqlPool;
@@ -39,7 +40,7 @@ describe('credentials of connections, seen to by the worker', { timeout: 120_000
   const logger = createLogger('test', 'silent');
   const json = (status: number, body: unknown) => (response: ServerResponse) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
     pool = createPool({ url: database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
@@ -68,7 +69,7 @@ describe('credentials of connections, seen to by the worker', { timeout: 120_000
     sweep = new CredentialSweep({ pool, credentials, calls, providers, locks: locks as never, clock, logger, publicUrl: 'https://slipway.test' });
     revocation = new CredentialRevocation(pool, envelope, providers, connect, logger);
   });
-  after(async () => {
+  afterAll(async () => {
     await dispatch?.close();
     server?.closeAllConnections();
     server?.close();

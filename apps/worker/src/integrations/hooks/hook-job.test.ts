@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
@@ -12,7 +12,6 @@ import type { Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { DEVELOPER, type GitLabProject, type GitLabUser, MAINTAINER, ScriptedGitLab } from '@slipway/testing/gitlab';
-import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls } from '../connection-calls.js';
@@ -24,7 +23,9 @@ const ORG = 'org_hooks';
 const never = new AbortController().signal;
 const logger = createLogger('hooks-test', 'silent');
 
-describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('webhooks that jobs make at a scripted GitLab', () => {
   let database: TestDatabase;
   let pool: SqlPool;
   let owner: pg.Client;
@@ -40,7 +41,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
   let selections: HookSelection;
   let added: Array<{ name: string; delayMs: number | undefined }> = [];
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 6, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -56,7 +57,7 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
     jobs = new HookJob(pool, envelope, providers, calls, queue, systemClock, 'https://slipway.example', logger);
     selections = new HookSelection(pool, providers, calls, queue, logger);
   });
-  after(async () => {
+  afterAll(async () => {
     await gitlab?.close();
     await dispatch?.close();
     await pool?.end();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deliveryContext, Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
@@ -14,7 +14,6 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { type ScriptedAccount, ScriptedGitHub, type ScriptedInstallation } from '@slipway/integrations/testing';
 import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
-import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { ConnectionCalls, connectWith } from '../connection-calls.js';
@@ -32,7 +31,9 @@ const never = new AbortController().signal;
 /** Nothing here asks for an act. */
 const NOTHING_ACTED = { queueJobs: () => Promise.resolve() };
 
-describe('the app of a connection', { timeout: 120_000 }, () => {
+jest.setTimeout(120_000);
+
+describe('the app of a connection', () => {
   let database: TestDatabase;
   let pool: SqlPool;
   let owner: pg.Client;
@@ -49,7 +50,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
   const clock = { now: () => new Date(now) };
   const providers = new Map(Object.entries(PROVIDERS));
 
-  before(async () => {
+  beforeAll(async () => {
     database = await queueDatabase();
     pool = createPool({ url: database.urls.app, max: 12, applicationName: 'test', onError: () => {} });
     owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -71,7 +72,7 @@ describe('the app of a connection', { timeout: 120_000 }, () => {
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'apps', 'Apps', 'personal')`, [ORG]);
     await register();
   });
-  after(async () => {
+  afterAll(async () => {
     receiver?.closeAllConnections();
     receiver?.close();
     github?.close();

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
 import { deflateSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
 import { BUNDLE_REF } from '@slipway/contracts';
-import { expect } from 'expect';
 import { BUNDLE_LIMITS } from './read-bundle.js';
 import { verifyBundle } from './verify-bundle.js';
 

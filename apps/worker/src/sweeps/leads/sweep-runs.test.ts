@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { Registry } from '@slipway/telemetry/http';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import { SWEEPS, type SweepName, SweepRuns } from './sweep-runs.js';
 
 describe('SweepRuns', () => {
@@ -15,11 +14,11 @@ describe('SweepRuns', () => {
   };
   const age = (name: SweepName, seconds: number): Promise<unknown> =>
     pool.query("UPDATE app.sweep_run SET completed_at = now() - $2 * interval '1 second' WHERE name = $1", [name, seconds]);
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 2, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool.end();
     await database.close();
   });

@@ -1,8 +1,7 @@
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
-import { expect } from 'expect';
 import pg from 'pg';
 import { saveSnapshot } from '../../conversations/conversation.queries.js';
 import { ConversationLocks } from '../../conversations/conversation-locks.js';
@@ -20,7 +19,7 @@ describe('storage', () => {
   let locks: ConversationLocks;
   let sweep: StorageSweep;
   const metrics = new Registry();
-  before(async () => {
+  beforeAll(async () => {
     harness = await openHarness();
     owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 2 });
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'storage-test', logger });
@@ -28,7 +27,7 @@ describe('storage', () => {
     storageGauges(harness.pool, metrics);
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO NOTHING`, [ORG]);
   });
-  after(async () => {
+  afterAll(async () => {
     await sweep?.close();
     await locks?.close();
     await owner?.end();

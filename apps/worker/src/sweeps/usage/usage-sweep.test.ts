@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BudgetStops, LedgerPage, OrgLimits, PromptPolicies } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { expect } from 'expect';
 import fc from 'fast-check';
 import pg from 'pg';
 import { UsageSweep } from './usage-sweep.js';
@@ -52,12 +51,12 @@ describe('counting what is spent', () => {
   const never = new AbortController().signal;
   const sweep = (): UsageSweep => new UsageSweep(pool, ledger, { now: () => now }, { tryLock: async () => null }, createLogger('test', 'silent'));
 
-  before(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
     owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
     pool = createPool({ url: database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
   });
-  after(async () => {
+  afterAll(async () => {
     await pool.end();
     await owner.end();
     await database.close();

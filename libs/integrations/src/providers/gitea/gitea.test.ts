@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
-import { expect } from 'expect';
+import { describeUnless } from '@slipway/testing/jest';
 import type { CodeHost, ForgeComments } from '../../calls/code-host.js';
 import { ProviderClient } from '../../calls/provider-client.js';
 import type { Intent, Reading, TriggerKind } from '../../intent.js';
@@ -21,7 +21,7 @@ const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} Deliveries of a real Gitea are not read.`);
 const SECRET = 'a-secret-of-the-hook';
 
-describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
+describeUnless(missing)('a real Gitea', () => {
   let gitea: Gitea;
   let ada: GiteaPerson;
   let bot: GiteaPerson;
@@ -33,7 +33,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
   const readings: Reading[] = [];
   const ours = new Set<string>();
 
-  before(async () => {
+  beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
@@ -64,7 +64,7 @@ describe('a real Gitea', { skip: missing ?? false, timeout: 600_000 }, () => {
     return new ProviderClient({ baseUrl, authorization: `token ${token}`, dispatch: fetch, now: () => new Date() });
   };
   const callsWith = (token: string): CodeHost & ForgeComments => giteaCalls(clientWith(token));
-  after(async () => {
+  afterAll(async () => {
     await gitea?.close();
     listener?.closeAllConnections();
     listener?.close();

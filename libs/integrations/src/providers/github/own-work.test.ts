@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { type Dispatch, ProviderClient } from '../../calls/provider-client.js';
 import { githubOwnWork } from './own-work.js';
 

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderClient } from '../../calls/provider-client.js';
 import { gitlabPermission } from './calls.js';
 import { gitlab } from './index.js';
@@ -18,7 +17,7 @@ describe('calls of GitLab', () => {
   let calls: string[] = [];
   let answers: Array<readonly [number, unknown]> = [];
 
-  before(async () => {
+  beforeAll(async () => {
     server = createServer(async (request: IncomingMessage, response) => {
       let body = '';
       for await (const part of request) body += String(part);
@@ -29,7 +28,7 @@ describe('calls of GitLab', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = gitlab.answers?.apiUrl(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) ?? '';
   });
-  after(() => {
+  afterAll(() => {
     server?.closeAllConnections();
     server?.close();
   });

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { DEVELOPER, type GitLabProject, type GitLabUser, MAINTAINER, ScriptedGitLab } from '@slipway/testing/gitlab';
-import { expect } from 'expect';
 import { ProviderClient } from '../../calls/provider-client.js';
 import type { RepositoryHooks } from '../../calls/repository-hooks.js';
 import { gitlab } from './index.js';
@@ -18,7 +17,7 @@ describe('webhooks that are made at a scripted GitLab', () => {
   let bot: GitLabUser;
   let shop: GitLabProject;
   let made = 0;
-  before(async () => {
+  beforeAll(async () => {
     host = await ScriptedGitLab.start();
     [ada, bot] = [host.user('ada'), host.user('project_1_bot')];
   });
@@ -29,7 +28,7 @@ describe('webhooks that are made at a scripted GitLab', () => {
     shop = await host.project({ path: `acme/web/shop-${made}`, owner: ada });
     shop.members.set(bot.id, MAINTAINER);
   });
-  after(() => host?.close());
+  afterAll(() => host?.close());
 
   const hooks = (scope = 'api'): RepositoryHooks => {
     const access = gitlab.codeHost;

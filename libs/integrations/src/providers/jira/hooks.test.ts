@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, beforeEach, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AppHookState } from '../../app-hooks/app-hooks.js';
 import { ProviderClient } from '../../calls/provider-client.js';
 import { keepJiraHooks } from './hooks.js';
@@ -27,7 +26,7 @@ describe('webhooks of a Jira app', () => {
   let keys: string[] = [];
   let asked: string[] = [];
   let next = 1_000;
-  before(async () => {
+  beforeAll(async () => {
     server = createServer(async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://jira');
       const body = JSON.parse((await text(request)) || '{}') as { url: string; webhookIds: number[]; webhooks: Array<{ jqlFilter: string }> };
@@ -56,7 +55,7 @@ describe('webhooks of a Jira app', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  after(() => {
+  afterAll(() => {
     server?.closeAllConnections();
     server?.close();
   });

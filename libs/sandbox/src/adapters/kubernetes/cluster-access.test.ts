@@ -1,16 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fromKubeconfig, inCluster } from './cluster-access.js';
 
 describe('the way into a cluster', () => {
   let folder: string;
-  before(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-access-'));
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
   const file = async (name: string, content: string): Promise<string> => {
     await writeFile(path.join(folder, name), content);
     return path.join(folder, name);

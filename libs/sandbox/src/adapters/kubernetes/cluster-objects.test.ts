@@ -1,7 +1,6 @@
-import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { carryEnds, type PodView, readPod } from './cluster-objects.js';
 import { WatchCache } from './watch-cache.js';
 

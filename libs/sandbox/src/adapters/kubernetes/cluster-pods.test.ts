@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { ClusterPods } from './cluster-pods.js';
 import { KubeApi } from './kube-api.js';
 import { fastTiming, TestApiServer } from './test-api-server.js';

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
-import { expect } from 'expect';
 import { refusal } from './cluster-error.js';
 import { KubeApi } from './kube-api.js';
 import { fastTiming, TestApiServer } from './test-api-server.js';

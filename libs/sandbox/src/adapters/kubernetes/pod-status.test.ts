@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { carryEnds, type NodeView, readNode, readPod } from './cluster-objects.js';
 import { observationOf } from './pod-status.js';
 

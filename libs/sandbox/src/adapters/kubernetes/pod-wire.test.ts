@@ -1,6 +1,5 @@
-import { describe, it } from 'node:test';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type PodList, PodListReader, readStatusMessage } from './pod-wire.js';
 

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { sandboxPod, templateHash } from './sandbox-pod.js';
 import { readTemplates, type SandboxTemplate, templateFor } from './sandbox-template.js';
 

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { type PodView, readPod } from './cluster-objects.js';
 import { KubeApi } from './kube-api.js';
 import { fastTiming, TestApiServer } from './test-api-server.js';

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
+import { itUnless } from '@slipway/testing/jest';
 import { readActivation } from '../../activation.js';
 import { sandboxRequest } from '../../sandbox-request.js';
 import { describeSandboxBackend } from '../../testing/sandbox-backend.contract.js';
@@ -55,11 +55,11 @@ describe('the process backend', () => {
   const signal = AbortSignal.timeout(120_000);
   let config: ProcessBackendConfig;
   let backend: ProcessBackend;
-  before(async () => {
+  beforeAll(async () => {
     config = await openConfig(publicKeyOf());
     backend = new ProcessBackend(config);
   });
-  after(() => close(config));
+  afterAll(() => close(config));
 
   const start = async (name: string) => {
     await backend.ensure({ name, slotId: name.slice(3), image: 'any' }, signal);
@@ -103,24 +103,25 @@ describe('the process backend', () => {
     expect(await askTools('sb-tools', '/environment')).toMatchObject({ SLOT_ID: 'tools' });
   });
 
-  it('leaves nothing running after removal, not even a daemon in a session of its own', {
-    skip: process.platform === 'linux' ? false : 'daemons are found by /proc',
-  }, async () => {
-    await start('sb-daemon');
-    await askTools('sb-daemon', '/daemonise');
-    const marked = async (): Promise<string[]> => {
-      const environments = await Promise.all(
-        (await readdir('/proc')).filter((pid) => /^\d+$/.test(pid)).map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
-      );
-      return environments.filter((environment) => environment.includes('SLOT_ID=daemon\0'));
-    };
-    await until('the daemon runs', async () => (await marked()).length >= 3);
-    const observation = await backend.observe('sb-daemon', signal);
-    if (observation.state !== 'running') throw new Error(observation.state);
-    await backend.remove('sb-daemon', observation.uid, signal);
-    expect(await marked()).toEqual([]);
-    expect(existsSync(path.join(config.directory, 'sandboxes', 'sb-daemon'))).toBe(false);
-  });
+  itUnless(process.platform === 'linux' ? false : 'daemons are found by /proc')(
+    'leaves nothing running after removal, not even a daemon in a session of its own',
+    async () => {
+      await start('sb-daemon');
+      await askTools('sb-daemon', '/daemonise');
+      const marked = async (): Promise<string[]> => {
+        const environments = await Promise.all(
+          (await readdir('/proc')).filter((pid) => /^\d+$/.test(pid)).map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
+        );
+        return environments.filter((environment) => environment.includes('SLOT_ID=daemon\0'));
+      };
+      await until('the daemon runs', async () => (await marked()).length >= 3);
+      const observation = await backend.observe('sb-daemon', signal);
+      if (observation.state !== 'running') throw new Error(observation.state);
+      await backend.remove('sb-daemon', observation.uid, signal);
+      expect(await marked()).toEqual([]);
+      expect(existsSync(path.join(config.directory, 'sandboxes', 'sb-daemon'))).toBe(false);
+    },
+  );
 
   it('is taken over by another backend on the same folder: the same processes, the same address', async () => {
     const record = await start('sb-takeover');

@@ -1,5 +1,4 @@
-import { describe, it } from 'node:test';
-import { expect } from 'expect';
+import { describe, expect, it } from '@jest/globals';
 import { t } from '../../../messages/testing.ts';
 import type { Step } from '../timeline-row.ts';
 import { browserDeed } from './browser-deed.ts';

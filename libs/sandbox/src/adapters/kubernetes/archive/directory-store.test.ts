@@ -5,9 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { after, describe, it } from 'node:test';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { expect } from 'expect';
 import { DirectoryStore } from './directory-store.js';
 import { describeWorkspaceStore } from './testing/workspace-store.contract.js';
 
@@ -31,7 +30,7 @@ function filesOf(directory: string): string[] {
   }
 }
 
-after(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeWorkspaceStore('a directory', () => ({
   open: async (maxBytes) => openStore(maxBytes).store,

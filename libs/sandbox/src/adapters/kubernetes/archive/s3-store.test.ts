@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { expect } from 'expect';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { skipTest } from '@slipway/testing/jest';
 import { openS3Store } from './s3-store.js';
 import { type S3Server, startS3Server } from './testing/s3-server.js';
 import { describeWorkspaceStore } from './testing/workspace-store.contract.js';
@@ -16,10 +16,10 @@ let server: S3Server | string = 'not started';
 let opened = 0;
 const prefixes = new Map<unknown, string>();
 
-before(async () => {
+beforeAll(async () => {
   server = await startS3Server();
 });
-after(async () => {
+afterAll(async () => {
   if (typeof server !== 'string') await server.close();
 });
 
@@ -53,8 +53,8 @@ describeWorkspaceStore('a bucket', () => {
 });
 
 describe('a store in a bucket', () => {
-  it('says what the bucket answered, and that it does not answer', async (context) => {
-    if (typeof server === 'string') return context.skip(server);
+  it('says what the bucket answered, and that it does not answer', async () => {
+    if (typeof server === 'string') return skipTest(server);
     const there = { region: 'us-east-1', pathStyle: true, credentials };
     const missing = await openS3Store({ ...there, endpoint: server.endpoint, bucket: 'no-such-bucket' });
     await expect(missing.list(signal)).rejects.toMatchObject({ code: 'sandbox.archive-unavailable', detail: expect.stringContaining('404 (NoSuchBucket)') });
@@ -65,8 +65,8 @@ describe('a store in a bucket', () => {
     await expect(away.put('a', 'workspace', Readable.from([Buffer.from('x')]), signal)).rejects.toMatchObject(refusal);
   });
 
-  it('ends a read that is cut off with an error, and a cancelled one at once', async (context) => {
-    if (typeof server === 'string') return context.skip(server);
+  it('ends a read that is cut off with an error, and a cancelled one at once', async () => {
+    if (typeof server === 'string') return skipTest(server);
     const cutting = await cutAfter(new URL(server.endpoint), 1_000_000);
     try {
       const options = { bucket: server.bucket, prefix: 'cut/', region: 'us-east-1', pathStyle: true, credentials };

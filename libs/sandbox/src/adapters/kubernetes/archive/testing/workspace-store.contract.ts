@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describe, it } from 'node:test';
+import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
-import { expect } from 'expect';
+import { skipTest } from '@slipway/testing/jest';
 import type { WorkspaceStore } from '../workspace-store.js';
 
 const signal = AbortSignal.timeout(120_000);
@@ -20,11 +20,9 @@ export interface StoreUnderTest {
 /** What every store of workspaces keeps to (workspace-store.ts). `store` answers why it cannot be tested here, if so. */
 export function describeWorkspaceStore(name: string, start: () => StoreUnderTest | string): void {
   describe(`a store of workspaces: ${name}`, () => {
-    const ready = (context: { skip(why: string): void }): StoreUnderTest | null => {
+    const ready = (): StoreUnderTest => {
       const under = start();
-      if (typeof under !== 'string') return under;
-      context.skip(under);
-      return null;
+      return typeof under === 'string' ? skipTest(under) : under;
     };
     const of = (content: Buffer, step = 65_536): Readable =>
       Readable.from(
@@ -38,9 +36,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
     };
     const hash = (content: Buffer | null): string => (content === null ? 'nothing' : createHash('sha256').update(content).digest('hex'));
 
-    it('gives back what was put, byte for byte, each part and workspace for itself, and the newest', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('gives back what was put, byte for byte, each part and workspace for itself, and the newest', async () => {
+      const under = ready();
       const store = await under.open();
       const contents = { small: randomBytes(10), large: randomBytes(LARGE), empty: Buffer.alloc(0) };
       for (const [workspace, content] of Object.entries(contents))
@@ -53,9 +50,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       expect(hash(await read(store, 'large'))).toBe(hash(contents.small));
     });
 
-    it('knows a workspace from its mark or first part to its end, and nothing of it afterwards', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('knows a workspace from its mark or first part to its end, and nothing of it afterwards', async () => {
+      const under = ready();
       const store = await under.open();
       expect([await store.list(signal), await store.exists('sb-a', signal), await store.get('sb-a', 'workspace', signal)]).toEqual([[], false, null]);
       await store.mark('sb-a', signal);
@@ -71,9 +67,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       expect((await under.leftovers(store)).filter((file) => !file.includes('sb-bb'))).toEqual([]);
     });
 
-    it('keeps what was there when a put breaks, is too long or is aborted, and leaves nothing of the new', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('keeps what was there when a put breaks, is too long or is aborted, and leaves nothing of the new', async () => {
+      const under = ready();
       const store = await under.open(LARGE);
       await store.put('kept', 'workspace', of(Buffer.from('as it was')), signal);
       const files = await under.leftovers(store);
@@ -103,9 +98,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       expect(await under.leftovers(store)).toEqual(files);
     });
 
-    it('lets one of several puts at once win, whole, and a get read what was there when it began', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('lets one of several puts at once win, whole, and a get read what was there when it began', async () => {
+      const under = ready();
       const store = await under.open();
       const contents = [1, 2, 3, 4].map(() => randomBytes(9 * 2 ** 20));
       await store.put('shared', 'workspace', of(contents[0] as Buffer), signal);
@@ -115,9 +109,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       expect(contents.slice(1).map(hash)).toContain(hash(await read(store, 'shared')));
     });
 
-    it('takes no name that could lead elsewhere', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('takes no name that could lead elsewhere', async () => {
+      const under = ready();
       const store = await under.open();
       for (const name of ['', '.', '..', '../x', 'a/b', 'A', 'a_b', '-a', 'a-', 'a\0', 'x'.repeat(64)]) {
         const refusal = { code: 'request.invalid' };
@@ -131,9 +124,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       expect(await under.leftovers(store)).toEqual([]);
     });
 
-    it('does nothing for a caller that has gone', async (context) => {
-      const under = ready(context);
-      if (under === null) return;
+    it('does nothing for a caller that has gone', async () => {
+      const under = ready();
       const store = await under.open();
       const gone = AbortSignal.abort(new Error('gone'));
       await expect(store.mark('a', gone)).rejects.toThrow('gone');

@@ -35,6 +35,7 @@ const command =
 const web = existsSync(path.join(root, 'apps/web/tsconfig.json'));
 const parts: readonly [string, Part][] = [
   ['format and lint', command(bin('biome'), ['check', '--error-on-warnings', '--max-diagnostics=50', '.'])],
+  ["Prisma's client", command(process.execPath, ['libs/db/scripts/generate-client.mjs'])],
   ['types', command(bin('tsc'), ['-b'])],
   ['types of tools, bench, deploy and tests', command(bin('tsc'), ['-p', 'tsconfig.scripts.json'])],
   ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),

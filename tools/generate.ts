@@ -17,6 +17,7 @@ function write({ path: file, content }: GeneratedFile): void {
   console.log(`wrote ${file}`);
 }
 
+execFileSync(process.execPath, [path.join(root, 'libs/db/scripts/generate-client.mjs')], { stdio: 'inherit' });
 // The generators read what is built: the contracts, then, with the client that is made from them, the apps.
 build('libs/contracts');
 const { apiClient } = await import('./generate/api-client.ts');

@@ -86,6 +86,8 @@ async function build(say: (line: string) => void): Promise<string> {
     await rm(archive);
     await linkPackages(draft);
     const node = (args: readonly string[], cwd = draft): Promise<unknown> => run(process.execPath, [...args], { cwd, timeout: BUILD_MS, maxBuffer: 2 ** 24 });
+    const client = path.join(draft, 'libs/db/scripts/generate-client.mjs');
+    if (existsSync(client)) await node([client]);
     await node([path.join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ...PROJECTS]);
     for (const app of BUNDLED) await node([path.join(draft, 'tools/bundle.mjs'), app], path.join(draft, 'apps', app));
     await rename(draft, folder);

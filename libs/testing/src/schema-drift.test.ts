@@ -66,11 +66,4 @@ describe('the Prisma schemas', () => {
       expect(columnsOfSchema(await modelsOf(schema)).sort()).toEqual(rows.map((row) => row.line).sort());
     });
   }
-
-  it('are what the committed client was generated from', async () => {
-    const generated = await readFile(path.join(ROOT, 'libs/db/src/generated/internal/class.ts'), 'utf8');
-    const inline = /"inlineSchema": ("(?:[^"\\]|\\.)*")/.exec(generated)?.[1] ?? '""';
-    const words = (text: string): string => text.trim().replaceAll(/ +/g, ' ');
-    expect(words(JSON.parse(inline))).toBe(words(await readFile(path.join(ROOT, 'prisma/app/user-store.prisma'), 'utf8')));
-  });
 });

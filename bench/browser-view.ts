@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { decodeBrowserFrame } from '@slipway/contracts';
+import { decodeBrowserFrame } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { WebSocket } from 'ws';
 import { findChromium, launchChromium } from '../tests/e2e/browser.ts';

@@ -1,6 +1,6 @@
 // Warm claims with a real API server, scheduler and rights beside, pods of fake nodes: one at a time, at 10/s and 100/s, a hundred at once; what Kubernetes is asked to write, and what it costs. Peer: agent-sandbox 0.5.6.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import { missingForTestCluster } from '@slipway/testing/cluster';
 import { Pool } from 'undici';

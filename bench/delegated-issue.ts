@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { linearVendor } from '@slipway/integrations/testing';
 import { createSampleRepository, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
 import pg from 'pg';

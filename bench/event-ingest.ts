@@ -1,6 +1,6 @@
 // 1,000 events a second into one conversation, 100 subscribers: lines lost or doubled, and how late they come.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer, textOfContent } from '@slipway/contracts';
+import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer, textOfContent } from '@slipway/contracts/events';
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';

@@ -1,5 +1,5 @@
 // An event leaves the pod → a subscriber of app-server has it: ingest, commit and socket, on the replica that took it and on another one.
-import type { EventsFrame, SubscribeAnswer } from '@slipway/contracts';
+import type { EventsFrame, SubscribeAnswer } from '@slipway/contracts/events';
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { commitFloor, loopbackFloor } from './measure/floor.ts';

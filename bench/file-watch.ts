@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type FilesLiveMessage, type FilesLiveRequest, LIVE_OPEN } from '@slipway/contracts';
+import { type FilesLiveMessage, type FilesLiveRequest, LIVE_OPEN } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { WebSocket } from 'undici';
 import { ACTION_SERVER_TOKEN, startAgentServer } from './measure/agent-server.ts';

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Conversation, LoggedEvent, StartStep } from '@slipway/contracts';
+import type { Conversation, StartStep } from '@slipway/contracts/conversations';
+import type { LoggedEvent } from '@slipway/contracts/events';
 import { ConversationWatcher, createSampleRepository, type SignedInClient, signIn, startGitServer, until } from '@slipway/testing';
 import { freePortRange } from '../deploy/local/free-ports.ts';
 import { METRICS_OFFSET, PORT_OFFSETS } from '../deploy/local/settings.ts';

@@ -1,7 +1,7 @@
 // Create → the first command's output, in a real pod that was warm: POST /start, then the command through agent-server. `echo` and `node -v`, one session at a time, the pool full before each.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import { missingForTestCluster } from '@slipway/testing/cluster';
 import { Agent, type Dispatcher, Pool } from 'undici';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { byAnswersSoFar, ConversationWatcher, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import pg from 'pg';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { LoggedEvent } from '@slipway/contracts';
+import type { LoggedEvent } from '@slipway/contracts/events';
 import { freePort } from '@slipway/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../tests/e2e/browser.ts';

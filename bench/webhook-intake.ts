@@ -1,6 +1,6 @@
 // Deliveries of a provider, 100 a second: how long until each is acknowledged, with the queue and with the queue away; CPU of a bad signature.
 import { createHmac, randomUUID } from 'node:crypto';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { type AppServers, startAppServers } from './measure/app-server.ts';

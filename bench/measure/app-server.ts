@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SessionCookie } from '@slipway/auth';
 import { IngestTokens } from '@slipway/auth/ingest-token';
-import { type ConversationEvent, IngestAck } from '@slipway/contracts';
+import { type ConversationEvent, IngestAck } from '@slipway/contracts/events';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { createTestDatabase, freePort } from '@slipway/testing';
 import pg from 'pg';

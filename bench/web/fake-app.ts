@@ -1,15 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  type Conversation,
-  type ConversationStatus,
-  type ConversationSummary,
-  type LoggedEvent,
-  operations,
-  ROLE_PERMISSIONS,
-  type StreamingDelta,
-  Subscribe,
-} from '@slipway/contracts';
+import { type Conversation, type ConversationStatus, type ConversationSummary } from '@slipway/contracts/conversations';
+import { type LoggedEvent, type StreamingDelta, Subscribe } from '@slipway/contracts/events';
+import { operations } from '@slipway/contracts/operations';
+import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { Server, type Socket } from 'socket.io';
 
 /** One conversation that the fake serves. `log` may grow: `append` sends what is new to who subscribed. */

@@ -1,4 +1,5 @@
-import type { ConversationEvent, LoggedEvent, StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
+import type { ConversationEvent, LoggedEvent } from '@slipway/contracts/events';
 
 /** A made-up log in the real shapes: what an agent does all day, with `count` events. The same arguments give the same log. */
 export function sampleLog(conversationId: string, count: number, began: number): LoggedEvent[] {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { ConversationWatcher, createSampleRepository, signIn, startGitServer } from '@slipway/testing';
 import { freePortRange } from './free-ports.ts';
 import { startStack } from './stack.ts';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { PERMISSIONS } from '@slipway/contracts';
+import { PERMISSIONS } from '@slipway/contracts/organizations';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { makeKey } from '../../apps/app-server/dist/testing/with-key.js';
 

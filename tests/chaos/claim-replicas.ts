@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { SandboxFarm } from '@slipway/sandbox/testing';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';

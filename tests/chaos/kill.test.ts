@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Conversation, LoggedEvent, QueuedMessage } from '@slipway/contracts';
+import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
+import type { LoggedEvent } from '@slipway/contracts/events';
 import {
   type BillingServer,
   ConversationWatcher,

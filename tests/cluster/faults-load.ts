@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { percentile } from '../../bench/measure/percentile.ts';
 
 /** One requested session, and what was answered. */

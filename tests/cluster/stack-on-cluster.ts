@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { ORG_HEADER, type SandboxStatus } from '@slipway/contracts';
+import { type SandboxStatus } from '@slipway/contracts/conversations';
+import { ORG_HEADER } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import type { TestCluster } from '@slipway/testing/cluster';
 import { OpenStack } from '../stack/open-stack.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { DEMO_MODEL } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { type ModelServer, until } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import pg from 'pg';

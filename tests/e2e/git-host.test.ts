@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { type SignedInClient, signIn } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless, skipTest } from '@slipway/testing/jest';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { IntegrationConnection, IntegrationDeliveryPage } from '@slipway/contracts';
+import type { IntegrationConnection, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
 import { type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
 import { byAnswersSoFar, type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { jiraVendor, linearVendor, type ScriptedVendor, slackVendor } from '@slipway/integrations/testing';
 import { type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
 import { type GitLabProject, type GitLabUser, ScriptedGitLab } from '@slipway/testing/gitlab';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CALLER_KEY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER } from '@slipway/contracts/agent';
 
 /**
  * Stands before an agent-server and makes it one with a fault: `run-accepts` takes a run for a yes, as it was before; `no-key-means-app` takes a caller without a key for

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROLE_PERMISSIONS } from '@slipway/contracts';
+import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import type { Broken } from './broken-rules.ts';

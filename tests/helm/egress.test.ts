@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
-import type { EgressClaims, EgressRules } from '@slipway/contracts';
+import type { EgressClaims, EgressRules } from '@slipway/contracts/sandboxes';
 import { missingForHelm } from '@slipway/testing/helm';
 import { describeUnless } from '@slipway/testing/jest';
 import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render, type Values } from './chart.ts';

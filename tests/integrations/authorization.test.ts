@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
-import type { ConnectionWithSecret, IntegrationConnection, LinkBegun, OAuthClient, PendingAuthorization } from '@slipway/contracts';
+import type { LinkBegun, OAuthClient } from '@slipway/contracts/identity';
+import type { ConnectionWithSecret, IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, ProviderClient } from '@slipway/integrations';

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationConnection, IntegrationDeliveryPage, IntegrationHook, IntegrationHookList } from '@slipway/contracts';
+import type {
+  ConnectionWithSecret,
+  IntegrationConnection,
+  IntegrationDeliveryPage,
+  IntegrationHook,
+  IntegrationHookList,
+} from '@slipway/contracts/integrations';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';

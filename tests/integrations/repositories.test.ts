@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, Conversation, RepositoryBranchPage, RepositoryPage } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
+import type { RepositoryBranchPage, RepositoryPage } from '@slipway/contracts/repositories';
 import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
-import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts';
+import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { GatewayModelList } from '@slipway/contracts';
+import { GatewayModelList } from '@slipway/contracts/models';
 import { LLM } from '@slipway/llm';
 import { freePort, type ModelServer, startModelServer, until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { CreatedProgramKey } from '@slipway/contracts';
+import type { CreatedProgramKey } from '@slipway/contracts/openhands';
 import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish, terminal } from '../stack/script-book.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import { itUnless } from '@slipway/testing/jest';
 import { parse } from 'yaml';
 import { BOARDS } from '../../tools/dashboards/files.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import path from 'node:path';
-import type { SandboxAccess } from '@slipway/contracts';
+import type { SandboxAccess } from '@slipway/contracts/sandboxes';
 import { GracefulStop } from '@slipway/service';
 import { createLogger } from '@slipway/telemetry';
 import { freePort } from '@slipway/testing';

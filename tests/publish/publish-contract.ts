@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, Outcomes, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
+import type { PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts/repositories';
+import type { Outcomes } from '@slipway/contracts/spending';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { OpenStack } from '../stack/open-stack.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import {
   type Lasted,
   type ModelRequest,

@@ -1,4 +1,4 @@
-import type { SandboxAccess } from '@slipway/contracts';
+import type { SandboxAccess } from '@slipway/contracts/sandboxes';
 import { type Lasted, lasting, type SignedInClient } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'undici';

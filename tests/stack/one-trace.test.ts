@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Conversation, QueuedMessage } from '@slipway/contracts';
+import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
 import { createSampleRepository, until } from '@slipway/testing';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Conversation, Problem, Runtime } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
+import type { Problem } from '@slipway/contracts/errors';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { type ModelRequest, type ModelTurn, SilentProxy, until } from '@slipway/testing';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';

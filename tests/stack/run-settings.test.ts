@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Conversation, ConversationInfo } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { until } from '@slipway/testing';
 import { OpenStack } from './open-stack.ts';
 import { finish } from './script-book.ts';

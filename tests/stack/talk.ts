@@ -1,4 +1,5 @@
-import type { Conversation, ConversationEvent, EventOf, EventPage, QueuedMessage } from '@slipway/contracts';
+import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
+import type { ConversationEvent, EventOf, EventPage } from '@slipway/contracts/events';
 import { ConversationWatcher, type SignedInClient, until } from '@slipway/testing';
 import { expect } from 'expect';
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { IngestTokens } from '@slipway/auth/ingest-token';
-import { type Conversation, type Operation, ORG_HEADER, operations, type Runtime, type SubscribeAnswer } from '@slipway/contracts';
+import { type Conversation } from '@slipway/contracts/conversations';
+import { type SubscribeAnswer } from '@slipway/contracts/events';
+import { type Operation, operations } from '@slipway/contracts/operations';
+import { ORG_HEADER, type Runtime } from '@slipway/contracts/sandboxes';
 import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until } from '@slipway/testing';
 import { afterTest } from '@slipway/testing/jest';
 import { io, type Socket } from 'socket.io-client';

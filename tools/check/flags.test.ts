@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { overdueFlags } from './flags.ts';
 
 describe('the check of flags', () => {
-  const source = readFileSync(new URL('../../libs/contracts/src/flags.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../libs/contracts/src/operate/flags.ts', import.meta.url), 'utf8');
   it('names each flag of the catalogue a month after its end, and none before', () => {
     const ends = [...source.matchAll(/ends: '(\d[\d-]+)'/g)].map(([, day = '']) => day);
     expect(ends.length).toBeGreaterThan(0);

@@ -12,4 +12,5 @@ export function overdueFlags(source: string, now: Date): string[] {
   );
 }
 
-export const overdueFlagsOf = (root: string, now: Date): string[] => overdueFlags(readFileSync(path.join(root, 'libs/contracts/src/flags.ts'), 'utf8'), now);
+export const overdueFlagsOf = (root: string, now: Date): string[] =>
+  overdueFlags(readFileSync(path.join(root, 'libs/contracts/src/operate/flags.ts'), 'utf8'), now);

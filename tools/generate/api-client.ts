@@ -1,4 +1,4 @@
-import { type Operation, operations } from '@slipway/contracts';
+import { type Operation, operations } from '@slipway/contracts/operations';
 import { z } from 'zod';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
 
@@ -12,7 +12,7 @@ export function apiClient(): GeneratedFile {
   return {
     path: 'libs/api-client/src/generated.ts',
     content: `// ${NOTICE}
-import type { OperationBody, OperationQuery, OperationResponse } from '@slipway/contracts';
+import type { OperationBody, OperationQuery, OperationResponse } from '@slipway/contracts/operations';
 import { type Caller, type CallOptions, urlOf } from './call.js';
 
 export function operationsOf(baseUrl: string, call: Caller) {

@@ -1,5 +1,6 @@
-import { COMMON_ERRORS, ERRORS, type ErrorCode, type Operation, operations } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { errorsOf } from '@slipway/contracts/openapi';
+import { COMMON_ERRORS, type Operation, operations } from '@slipway/contracts/operations';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
 import { prose } from './prose.ts';
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { BundleRequest, ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
+import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slipway/contracts/actions';
+import { BundleRequest, MarkTurnRequest } from '@slipway/contracts/repositories';
+import { OpenVscodeRequest } from '@slipway/contracts/sandboxes';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import { executeAction, missingOf } from './actions.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, textOfContent } from '@slipway/contracts';
+import { type ConversationEvent, textOfContent } from '@slipway/contracts/events';
 import { type ModelScript, type ModelServer, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';

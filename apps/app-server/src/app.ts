@@ -1,7 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { MAX_INGEST_BYTES } from '@slipway/contracts';
+import { MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import type { SqlPool } from '@slipway/db/sql';
 import { metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { EgressClaims } from '@slipway/contracts';
+import type { EgressClaims } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { isName } from '@slipway/net';
 import type { Logger } from '@slipway/telemetry';

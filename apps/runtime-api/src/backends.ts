@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { type EgressClass, isProxied } from '@slipway/contracts';
+import { type EgressClass, isProxied } from '@slipway/contracts/sandboxes';
 import type { SandboxBackend } from '@slipway/sandbox';
 import { fromKubeconfig, inCluster, KubernetesBackend, openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { ProcessBackend } from '@slipway/sandbox/adapters/process';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { readActivation } from '@slipway/sandbox';
 import { endAllSandboxes } from '@slipway/sandbox/adapters/process';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';

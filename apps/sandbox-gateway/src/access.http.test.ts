@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { stopwatch, until } from '@slipway/testing';
 import { type Grant, PLATFORM, SECRET, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, callerUserHeader, callerUserOf, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, callerUserHeader, callerUserOf } from '@slipway/contracts/agent';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import { GATEWAY_KEY, type Grant, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import { type ProblemResponse, toProblem } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createConnection } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import type { WebSocket } from 'ws';
 import { Flood, MB } from './testing/flood.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { CHARGE_PASS_HEADER } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
 import { until } from '@slipway/testing';
 import type { WebSocket } from 'ws';
 import { type Grant, TestGateway } from './testing/test-gateway.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
 import { freePort, SilentProxy, stopwatch, until } from '@slipway/testing';
 import { type Harness, ORG, openHarness, SECRET } from './testing/harness.js';
 

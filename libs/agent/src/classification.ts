@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorClassification, type ErrorCode } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
+import { type ErrorClassification } from '@slipway/contracts/events';
 import type { z } from 'zod';
 
 type Classification = z.infer<typeof ErrorClassification>;

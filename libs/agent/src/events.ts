@@ -1,4 +1,4 @@
-import type { ConversationEvent, EventOf, ExecutionStatus } from '@slipway/contracts';
+import type { ConversationEvent, EventOf, ExecutionStatus } from '@slipway/contracts/events';
 import type { Clock } from '@slipway/domain';
 
 type Distribute<E> = E extends unknown ? Omit<E, 'id' | 'timestamp'> : never;

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { textOf } from './prompt.js';
 
 /** What the agent said last: the message of its `finish`, or its last plain answer. Empty when it has said nothing. */

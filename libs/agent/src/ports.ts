@@ -1,15 +1,6 @@
-import type {
-  AgentAction,
-  ConfirmationSettings,
-  ConversationEvent,
-  EventOf,
-  HookConfig,
-  HookDefinition,
-  SandboxAction,
-  SandboxObservation,
-  SecurityRisk,
-  StreamingDelta,
-} from '@slipway/contracts';
+import type { AgentAction, SandboxAction, SandboxObservation } from '@slipway/contracts/actions';
+import type { ConfirmationSettings, SecurityRisk } from '@slipway/contracts/conversations';
+import type { ConversationEvent, EventOf, HookConfig, HookDefinition, StreamingDelta } from '@slipway/contracts/events';
 import type { Clock } from '@slipway/domain';
 import type { Completion, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage, ToolCall, ToolDefinition } from '@slipway/llm';
 import type { z } from 'zod';

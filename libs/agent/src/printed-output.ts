@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import type { OutputWatch } from './ports.js';
 
 /** Most of what a stopped command had printed that stays: its end. UTF-16 code units. */

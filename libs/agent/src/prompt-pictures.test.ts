@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { messagesOf } from './prompt.js';
 
 const PICTURE = 'data:image/png;base64,AAAA';

@@ -1,4 +1,4 @@
-import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts';
+import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts/events';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
 import { condensedOf, isSeenByModel, noticeOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';

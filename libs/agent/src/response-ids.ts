@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import type { Completion, CompletionDelta } from '@slipway/llm';
 
 /** Events at the end of a log that are searched for ids: a provider that gives an id again gives one of its latest. */

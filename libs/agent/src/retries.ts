@@ -1,4 +1,4 @@
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 
 /** First wait and longest wait between two attempts. Milliseconds. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, type EventOf, LlmRetry, type SandboxAction, type SandboxObservation } from '@slipway/contracts';
+import { type SandboxAction, type SandboxObservation } from '@slipway/contracts/actions';
+import { LlmRetry } from '@slipway/contracts/conversations';
+import { type ConversationEvent, type EventOf } from '@slipway/contracts/events';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';

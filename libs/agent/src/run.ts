@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { isAcceptedAndPending, pendingActions, runtimeStatusOf } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion } from '@slipway/llm';

@@ -1,4 +1,4 @@
-import type { CallMetrics, ConversationEvent, ConversationStats, TokenUsage, UsageMetrics } from '@slipway/contracts';
+import type { CallMetrics, ConversationEvent, ConversationStats, TokenUsage, UsageMetrics } from '@slipway/contracts/events';
 import { type Completion, factsOf } from '@slipway/llm';
 
 const ZERO: ConversationStats = { accumulated_cost: 0, prompt_tokens: 0, completion_tokens: 0, model: '' };

@@ -1,4 +1,4 @@
-import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { isSeenByModel } from './condenser/condensation.js';
 import { textOf } from './prompt.js';
 

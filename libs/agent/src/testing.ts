@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { SandboxAction, SandboxObservation } from '@slipway/contracts/actions';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { LlmRegistry } from '@slipway/llm';
 import type { ModelServer } from '@slipway/testing';
 import type { AgentPorts, RunControl, RunSettings, ToolPort } from './ports.js';

@@ -1,4 +1,5 @@
-import type { EventOf, SandboxAction } from '@slipway/contracts';
+import type { SandboxAction } from '@slipway/contracts/actions';
+import type { EventOf } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { type Completion, CUT_OFF, type ToolCall } from '@slipway/llm';
 import { judge } from './confirmation/needs.js';

@@ -1,4 +1,4 @@
-import { ANALYTICS_EVENTS, type AnalyticsEvent } from '@slipway/contracts';
+import { ANALYTICS_EVENTS, type AnalyticsEvent } from '@slipway/contracts/operate';
 import type { PoolClient } from '@slipway/db/sql';
 import { EVENT_ALLOWED } from './consents.js';
 import { analyticsEventId } from './event-id.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Me } from '@slipway/contracts';
+import { Me } from '@slipway/contracts/organizations';
 import { ApiError, createApiClient, downloadUrls } from './index.js';
 
 describe('the API client', () => {

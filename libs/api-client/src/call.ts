@@ -1,4 +1,4 @@
-import type { ErrorCode, Problem } from '@slipway/contracts';
+import type { ErrorCode, Problem } from '@slipway/contracts/errors';
 
 /** A failure that the server described. `code` is one of `ERRORS`; treat one that you do not know as `internal.unexpected`. */
 export class ApiError extends Error {

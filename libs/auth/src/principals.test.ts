@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ROLE_PERMISSIONS } from '@slipway/contracts';
+import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { AuthenticatedKey } from './api-keys/api-keys.js';
 import { PrincipalService } from './principals.js';

@@ -1,4 +1,6 @@
-import type { ErrorCode, Gate, Org, Principal } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
+import type { Gate } from '@slipway/contracts/identity';
+import type { Org, Principal } from '@slipway/contracts/organizations';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import type { ApiKeys, AuthenticatedKey } from './api-keys/api-keys.js';

@@ -1,4 +1,4 @@
-import { Org, RESERVED_SLUGS, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { Org, RESERVED_SLUGS, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

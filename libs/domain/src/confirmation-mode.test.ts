@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConfirmationPolicy, type ConfirmationSettings, SECURITY_RISKS, type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts';
+import { type ConfirmationPolicy, type ConfirmationSettings, SECURITY_RISKS, type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts/conversations';
 import fc from 'fast-check';
 import { stricterSettings } from './confirmation-mode.js';
 

@@ -6,7 +6,7 @@ import {
   type ConfirmationSettings,
   SECURITY_RISKS,
   type SecurityAnalyzer,
-} from '@slipway/contracts';
+} from '@slipway/contracts/conversations';
 
 /** The one that asks more often. An organization's mode is a floor: a conversation may be asked about more, never less. */
 export function stricterMode(a: ConfirmationMode, b: ConfirmationMode): ConfirmationMode {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { CONVERSATION_STATUSES, type ConversationEvent, EXECUTION_STATUSES, START_STATUSES } from '@slipway/contracts';
+import { CONVERSATION_STATUSES, START_STATUSES } from '@slipway/contracts/conversations';
+import { type ConversationEvent, EXECUTION_STATUSES } from '@slipway/contracts/events';
 import fc from 'fast-check';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 

@@ -1,15 +1,6 @@
-import {
-  assertNever,
-  type ConversationEvent,
-  type ConversationStatus,
-  ERROR_CODES,
-  type ErrorCode,
-  EXECUTION_STATUSES,
-  type ExecutionStatus,
-  LlmRetry,
-  StartStep,
-  WorkspaceState,
-} from '@slipway/contracts';
+import { type ConversationStatus, LlmRetry, StartStep, WorkspaceState } from '@slipway/contracts/conversations';
+import { ERROR_CODES, type ErrorCode } from '@slipway/contracts/errors';
+import { assertNever, type ConversationEvent, EXECUTION_STATUSES, type ExecutionStatus } from '@slipway/contracts/events';
 
 /** What must be remembered of a log to know the status after its next event. */
 export interface ConversationStatusState {

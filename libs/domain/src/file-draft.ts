@@ -1,4 +1,4 @@
-import type { FileState } from '@slipway/contracts';
+import type { FileState } from '@slipway/contracts/live';
 
 type Text = Extract<FileState, { kind: 'text' }>;
 /** Content of a file with its version; version null: the file does not exist. */

@@ -1,4 +1,5 @@
-import type { CreateMcpServer, McpServerConfig, McpValue } from '@slipway/contracts';
+import type { McpServerConfig } from '@slipway/contracts/agent';
+import type { CreateMcpServer, McpValue } from '@slipway/contracts/secrets';
 
 /** What a row of an organization's MCP server holds beside its name and transport. */
 export type StoredMcpConfig = {

@@ -1,11 +1,5 @@
-import {
-  type ActionRejections,
-  ConfirmationAnswer,
-  ConfirmationSettings,
-  type ConversationEvent,
-  type EventOf,
-  type ExecutionStatus,
-} from '@slipway/contracts';
+import { type ActionRejections, ConfirmationAnswer, ConfirmationSettings } from '@slipway/contracts/conversations';
+import { type ConversationEvent, type EventOf, type ExecutionStatus } from '@slipway/contracts/events';
 
 /** The last execution status of a log; a log that says nothing is idle. */
 export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {

@@ -1,15 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type ConversationEvent,
-  ERROR_CODES,
-  ERRORS,
-  EXECUTION_STATUSES,
-  RUNTIME_STATUS_NAMES,
-  RuntimeState,
-  SANDBOX_STATUSES,
-  START_STATUSES,
-  type StartStep,
-} from '@slipway/contracts';
+import { RUNTIME_STATUS_NAMES, RuntimeState, SANDBOX_STATUSES, START_STATUSES, type StartStep } from '@slipway/contracts/conversations';
+import { ERROR_CODES, ERRORS } from '@slipway/contracts/errors';
+import { type ConversationEvent, EXECUTION_STATUSES } from '@slipway/contracts/events';
 import fc from 'fast-check';
 import { type ConversationStatusState, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 import { runtimeState, runtimeStatusOf } from './runtime-status.js';

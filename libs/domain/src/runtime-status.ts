@@ -1,13 +1,5 @@
-import {
-  ERROR_CODES,
-  ERRORS,
-  type ErrorCode,
-  type RuntimeState,
-  type RuntimeStatus,
-  type SandboxStatus,
-  type StartStatus,
-  type StartStep,
-} from '@slipway/contracts';
+import { type RuntimeState, type RuntimeStatus, type SandboxStatus, type StartStatus, type StartStep } from '@slipway/contracts/conversations';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import type { ConversationStatusState } from './conversation-status.js';
 
 const FAILURES: Partial<Record<ErrorCode, RuntimeStatus>> = {

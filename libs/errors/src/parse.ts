@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import type { z } from 'zod';
 import { SlipwayError } from './slipway-error.js';
 

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type Problem } from '@slipway/contracts';
+import { ERRORS, type ErrorCode, type Problem } from '@slipway/contracts/errors';
 
 /** A failure with a code of the table. `detail` reaches the caller; `internal` and `cause` reach only the log. */
 export class SlipwayError extends Error {

@@ -1,4 +1,4 @@
-import { DEMO_MODEL } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 
 /** USD for a million tokens. */
 export interface TokenPrices {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 
 /** Longest part of a provider's own text that is shown. UTF-16 code units. */

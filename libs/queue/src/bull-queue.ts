@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts';
+import { QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts/operate';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { Queue as BullMqQueue, type Job, Worker } from 'bullmq';

@@ -1,4 +1,4 @@
-import type { Hint } from '@slipway/contracts';
+import type { Hint } from '@slipway/contracts/events';
 
 /**
  * Signals other processes that something is new. Best effort on purpose: a hint may be lost or come twice, and never

@@ -1,4 +1,4 @@
-import { Hint } from '@slipway/contracts';
+import { Hint } from '@slipway/contracts/events';
 
 /**
  * Hints as the payloads of one backend message each: a JSON array of hints, none above `maxBytes`.

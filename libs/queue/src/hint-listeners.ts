@@ -1,4 +1,4 @@
-import type { Hint } from '@slipway/contracts';
+import type { Hint } from '@slipway/contracts/events';
 import type { Logger } from '@slipway/telemetry';
 
 /** The listeners of one bus. One that throws is logged, and the others hear the hint all the same. */

@@ -1,4 +1,4 @@
-import type { QueueName } from '@slipway/contracts';
+import type { QueueName } from '@slipway/contracts/operate';
 import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';
 import type { JobHandler, Queue } from './queue.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QUEUES, type QueueName } from '@slipway/contracts';
+import { QUEUES, type QueueName } from '@slipway/contracts/operate';
 import { until } from '@slipway/testing';
 import { openPostgresBackend } from './adapters/postgres-backend.js';
 import { createQueue } from './create.js';

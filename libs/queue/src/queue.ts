@@ -1,4 +1,4 @@
-import type { QueueName, QueuePayload } from '@slipway/contracts';
+import type { QueueName, QueuePayload } from '@slipway/contracts/operate';
 
 /** A job's work. Rejecting repeats it later; `signal` ends it when the queue closes or another worker took the job over. */
 export type JobHandler<Q extends QueueName> = (payload: QueuePayload<Q>, signal: AbortSignal) => Promise<void>;

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
-import { type ActivationClaims, InitState } from '@slipway/contracts';
+import { type ActivationClaims, InitState } from '@slipway/contracts/agent';
 import { sandboxRequest } from './sandbox-request.js';
 
 /** Lifetime of an activation token. Seconds. */

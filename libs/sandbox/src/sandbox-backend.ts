@@ -1,4 +1,5 @@
-import type { ErrorCode, RESOURCE_FACTORS } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
+import type { RESOURCE_FACTORS } from '@slipway/contracts/sandboxes';
 
 /** A multiple of the template's base size. */
 export type ResourceFactor = (typeof RESOURCE_FACTORS)[number];

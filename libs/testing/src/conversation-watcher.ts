@@ -1,12 +1,5 @@
-import {
-  ConversationEvent,
-  type DeltaFrame,
-  type EventsFrame,
-  type InboxFrame,
-  type LoggedEvent,
-  type QueuedMessage,
-  type SubscribeAnswer,
-} from '@slipway/contracts';
+import { type QueuedMessage } from '@slipway/contracts/conversations';
+import { ConversationEvent, type DeltaFrame, type EventsFrame, type InboxFrame, type LoggedEvent, type SubscribeAnswer } from '@slipway/contracts/events';
 import { io, type Socket } from 'socket.io-client';
 import { type Lasted, lasting } from './stopwatch.js';
 import { until } from './until.js';

@@ -1,4 +1,4 @@
-import { Me } from '@slipway/contracts';
+import { Me } from '@slipway/contracts/organizations';
 import { CookieClient } from './cookie-client.js';
 
 export interface SignedInClient {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ApplyPatchAction, ApplyPatchObservation, FileEditorAction, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { ApplyPatchAction, ApplyPatchObservation, FileEditorAction, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import fc from 'fast-check';
 import { EditHistory } from '../editor/edit-history.js';
 import { FileEditor } from '../editor/file-editor.js';

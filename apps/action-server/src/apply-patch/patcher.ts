@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { ApplyPatchAction, ApplyPatchObservation, PatchedFile } from '@slipway/contracts';
+import type { ApplyPatchAction, ApplyPatchObservation, PatchedFile } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { EditHistory } from '../editor/edit-history.js';
 import type { OneAtATime } from '../editor/one-at-a-time.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveDirectories, type Directories, restoreDirectories, volumeBytes } from '@slipway/archive';
-import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER } from '@slipway/contracts';
+import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 
 export interface WorkspaceArchiveOptions {

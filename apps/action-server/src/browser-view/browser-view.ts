@@ -1,4 +1,5 @@
-import { type BrowserAction, BrowserLiveRequest, type BrowserObservation, type BrowserState } from '@slipway/contracts';
+import { type BrowserAction, type BrowserObservation } from '@slipway/contracts/actions';
+import { BrowserLiveRequest, type BrowserState } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { addressOf, placeOf } from '../browser/address.js';
 import type { Browser } from '../browser/browser.js';

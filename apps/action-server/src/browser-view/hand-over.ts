@@ -1,5 +1,5 @@
-import type { SandboxObservation } from '@slipway/contracts';
-import { BROWSER_AWAY_MS } from '@slipway/contracts';
+import type { SandboxObservation } from '@slipway/contracts/actions';
+import { BROWSER_AWAY_MS } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { untilAborted } from '../browser/until-aborted.js';
 

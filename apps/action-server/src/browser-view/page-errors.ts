@@ -1,4 +1,4 @@
-import { type BrowserPageError, MAX_BROWSER_ERRORS, MAX_BROWSER_TEXT } from '@slipway/contracts';
+import { type BrowserPageError, MAX_BROWSER_ERRORS, MAX_BROWSER_TEXT } from '@slipway/contracts/live';
 import type { BrowserContext } from 'playwright-core';
 
 /** The newest errors of all pages; what is older is forgotten. */

@@ -1,4 +1,4 @@
-import type { BrowserLiveRequest } from '@slipway/contracts';
+import type { BrowserLiveRequest } from '@slipway/contracts/live';
 import type { CDPSession } from 'playwright-core';
 
 type Input<T extends BrowserLiveRequest['type'] = 'pointer' | 'wheel' | 'key' | 'insert'> = Extract<BrowserLiveRequest, { type: T }>;

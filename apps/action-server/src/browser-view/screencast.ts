@@ -1,4 +1,4 @@
-import { encodeBrowserFrame } from '@slipway/contracts';
+import { encodeBrowserFrame } from '@slipway/contracts/live';
 import type { CDPSession } from 'playwright-core';
 import type { Frame } from './watcher.js';
 

@@ -1,4 +1,4 @@
-import type { BrowserState } from '@slipway/contracts';
+import type { BrowserState } from '@slipway/contracts/live';
 import { shownAddress } from '../browser/address.js';
 import type { Browser } from '../browser/browser.js';
 import type { RunningBrowser } from '../browser/running-browser.js';

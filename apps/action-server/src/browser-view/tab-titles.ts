@@ -1,4 +1,4 @@
-import { MAX_BROWSER_TEXT } from '@slipway/contracts';
+import { MAX_BROWSER_TEXT } from '@slipway/contracts/live';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
 /**

@@ -1,4 +1,4 @@
-import { BROWSER_FRAMES_UNSEEN, type BrowserState } from '@slipway/contracts';
+import { BROWSER_FRAMES_UNSEEN, type BrowserState } from '@slipway/contracts/live';
 import type { LiveConnection } from '../http/live.js';
 import type { PageErrors } from './page-errors.js';
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { until } from '@slipway/testing';
 import { afterTest, describeUnless } from '@slipway/testing/jest';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';

@@ -1,4 +1,4 @@
-import type { BrowserObservation } from '@slipway/contracts';
+import type { BrowserObservation } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { shownAddress } from './address.js';
 import { line } from './page-text.js';

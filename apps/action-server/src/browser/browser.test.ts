@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';

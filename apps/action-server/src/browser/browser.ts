@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { type BrowserAction, type BrowserObservation, KEEPS_DOWNLOADS } from '@slipway/contracts';
+import { type BrowserAction, type BrowserObservation, KEEPS_DOWNLOADS } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';

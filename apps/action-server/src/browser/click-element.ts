@@ -1,4 +1,4 @@
-import type { BrowserClickAction } from '@slipway/contracts';
+import type { BrowserClickAction } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { numbered } from './browser-state.js';

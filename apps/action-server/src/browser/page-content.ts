@@ -1,4 +1,4 @@
-import type { BrowserGetContentAction } from '@slipway/contracts';
+import type { BrowserGetContentAction } from '@slipway/contracts/actions';
 import type { z } from 'zod';
 import type { Said } from './browser-observation.js';
 import { READ_CONTENT } from './page-scripts.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BrowserAction } from '@slipway/contracts';
+import type { BrowserAction } from '@slipway/contracts/actions';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { addressOf, placeOf, shownAddress } from './address.js';
 import type { Said } from './browser-observation.js';

@@ -1,4 +1,4 @@
-import { MAX_IMAGES_LENGTH } from '@slipway/contracts';
+import { MAX_IMAGES_LENGTH } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { Tab } from './tab.js';
 import { within } from './within.js';

@@ -1,4 +1,4 @@
-import type { BrowserStorage } from '@slipway/contracts';
+import type { BrowserStorage } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext } from 'playwright-core';
 import type { Said } from './browser-observation.js';

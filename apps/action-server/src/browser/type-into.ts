@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { BrowserTypeAction } from '@slipway/contracts';
+import type { BrowserTypeAction } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
+import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { asWorkspacePath } from '../files/workspace-path.js';
 import { groupExists, signalGroup } from '../process/process-table.js';

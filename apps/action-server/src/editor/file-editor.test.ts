@@ -3,7 +3,7 @@ import { chmod, link, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFi
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FileEditorAction, FileEditorObservation, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { FileEditorAction, FileEditorObservation, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import fc from 'fast-check';
 import { textOf } from '../testing/running-server.js';
 import { FileEditor } from './file-editor.js';

@@ -1,6 +1,7 @@
 import { lstat, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileEditorAction, FileEditorObservation, ImageContent } from '@slipway/contracts';
+import type { FileEditorAction, FileEditorObservation } from '@slipway/contracts/actions';
+import type { ImageContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';

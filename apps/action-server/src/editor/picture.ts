@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { type ImageContent, MAX_IMAGES_LENGTH } from '@slipway/contracts';
+import { MAX_IMAGES_LENGTH } from '@slipway/contracts/actions';
+import { type ImageContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { NEVER_WAITING } from './text-file.js';
 

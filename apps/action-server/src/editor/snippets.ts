@@ -1,4 +1,4 @@
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { placeOf } from './find-sequence.js';
 
 /** Lines shown around an edit. */

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, 
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BUNDLE_REF } from '@slipway/contracts';
+import { BUNDLE_REF } from '@slipway/contracts/repositories';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
 const git = (cwd: string, ...args: string[]): string =>

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { BUNDLE_CONTENT_TYPE, BUNDLE_REF, type BundleRequest } from '@slipway/contracts';
+import { BUNDLE_CONTENT_TYPE, BUNDLE_REF, type BundleRequest } from '@slipway/contracts/repositories';
 import { SlipwayError } from '@slipway/errors';
 import { CONTENT_TIMEOUT_MS, exitCodeOf, type GitOptions, git, gitFailure, gitOutput, startGit } from './git.js';
 import { commitOf, existingCommit, type GitWorkspace, openRepository } from './repository.js';

@@ -1,4 +1,4 @@
-import type { GitChange } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
 import { type Against, against, type GitReading } from './against.js';
 import { type GitOptions, git, gitFailure, gitOutput } from './git.js';
 import { countedHere } from './own-count.js';

@@ -1,4 +1,5 @@
-import type { GitChange, GitCommit, GitCommitsPage } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
+import type { GitCommit, GitCommitsPage } from '@slipway/contracts/repositories';
 import { SlipwayError } from '@slipway/errors';
 import { changesBetween } from './changes.js';
 import { gitOutput } from './git.js';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { GitDiff } from '@slipway/contracts';
+import type { GitDiff } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { binary, MAX_TEXT_BYTES, readTextFile, tooLarge } from '../editor/text-file.js';
 import { insideWorkspace } from '../files/workspace-path.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GitChange } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
 import fc from 'fast-check';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 

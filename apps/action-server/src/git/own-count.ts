@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { GitChange } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
 import { gitOutput } from './git.js';
 import type { Repository } from './repository.js';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { GitRepositories, GitRepository } from '@slipway/contracts';
+import type { GitRepositories, GitRepository } from '@slipway/contracts/repositories';
 import { SlipwayError } from '@slipway/errors';
 import { insideWorkspace } from '../files/workspace-path.js';
 import { git } from './git.js';

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
+import type { GitCommitsPage, GitRepositories } from '@slipway/contracts/repositories';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { listChanges } from './changes.js';

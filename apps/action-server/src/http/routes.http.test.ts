@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncate
 import { connect } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RunCommandResponse } from '@slipway/contracts';
+import { RunCommandResponse } from '@slipway/contracts/actions';
 import { until } from '@slipway/testing';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, TOKEN } from '../testing/running-server.js';

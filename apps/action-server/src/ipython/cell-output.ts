@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MAX_IMAGES_LENGTH, type ObservationContent } from '@slipway/contracts';
+import { MAX_IMAGES_LENGTH } from '@slipway/contracts/actions';
+import { type ObservationContent } from '@slipway/contracts/events';
 import { OutputRecorder } from '../terminal/output-recorder.js';
 
 const PICTURES: Readonly<Record<string, string>> = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/gif': 'gif', 'image/webp': 'webp' };

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IPythonRunCellAction, IPythonRunCellObservation, MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { IPythonRunCellAction, IPythonRunCellObservation, MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { stopwatch, until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';

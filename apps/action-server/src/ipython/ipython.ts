@@ -1,4 +1,5 @@
-import type { IPythonRunCellAction, IPythonRunCellObservation, ObservationContent } from '@slipway/contracts';
+import type { IPythonRunCellAction, IPythonRunCellObservation } from '@slipway/contracts/actions';
+import type { ObservationContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';

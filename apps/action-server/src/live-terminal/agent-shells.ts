@@ -1,4 +1,4 @@
-import { type LiveShell, MAX_SHELLS } from '@slipway/contracts';
+import { type LiveShell, MAX_SHELLS } from '@slipway/contracts/live';
 import type { TerminalWatch } from '../terminal/terminal-watch.js';
 import { ShellFeed } from './shell-feed.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_SHELLS, SHELL_SCROLLBACK_BYTES, SHELL_WINDOW_BYTES } from '@slipway/contracts';
+import { MAX_SHELLS, SHELL_SCROLLBACK_BYTES, SHELL_WINDOW_BYTES } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { LiveClient } from '../testing/live-client.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';

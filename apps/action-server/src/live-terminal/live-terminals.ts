@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_SHELLS, ShellLiveRequest, type TerminalLiveMessage, TerminalLiveRequest } from '@slipway/contracts';
+import { MAX_SHELLS, ShellLiveRequest, type TerminalLiveMessage, TerminalLiveRequest } from '@slipway/contracts/live';
 import type { LiveChannel, LiveConnection } from '../http/live.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';

@@ -1,4 +1,4 @@
-import { type LiveShell, SHELL_SCROLLBACK_BYTES } from '@slipway/contracts';
+import { type LiveShell, SHELL_SCROLLBACK_BYTES } from '@slipway/contracts/live';
 import type { LiveConnection } from '../http/live.js';
 import { Scrollback } from './scrollback.js';
 import { Viewer } from './viewer.js';

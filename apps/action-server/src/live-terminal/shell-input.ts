@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { IPty } from '@lydell/node-pty';
-import { MAX_SHELL_INPUT_BYTES } from '@slipway/contracts';
+import { MAX_SHELL_INPUT_BYTES } from '@slipway/contracts/live';
 
 /** How long it waits before it checks again whether the program reads: first, and at most. Milliseconds. */
 const LOOK_AGAIN_MS = 5;

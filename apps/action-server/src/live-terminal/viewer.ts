@@ -1,4 +1,4 @@
-import { SHELL_WINDOW_BYTES, type ShellLiveMessage } from '@slipway/contracts';
+import { SHELL_WINDOW_BYTES, type ShellLiveMessage } from '@slipway/contracts/live';
 import type { LiveConnection } from '../http/live.js';
 import type { Scrollback } from './scrollback.js';
 

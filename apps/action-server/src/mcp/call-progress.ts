@@ -1,4 +1,4 @@
-import type { McpProgressResponse } from '@slipway/contracts';
+import type { McpProgressResponse } from '@slipway/contracts/agent';
 import { LongQuestions } from './long-question.js';
 
 /** Limit of the progress text of one call, together. UTF-16 code units. */

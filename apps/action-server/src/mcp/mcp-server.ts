@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { MCPToolObservation, McpServerConfig, McpServerState } from '@slipway/contracts';
+import type { MCPToolObservation } from '@slipway/contracts/actions';
+import type { McpServerConfig, McpServerState } from '@slipway/contracts/agent';
 import { CellOutput } from '../ipython/cell-output.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import type { Connection } from './connection.js';

@@ -8,7 +8,7 @@ import type {
   McpTestRequest,
   McpTestResponse,
   McpToolsResponse,
-} from '@slipway/contracts';
+} from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
 import { killMarked } from '../process/process-table.js';

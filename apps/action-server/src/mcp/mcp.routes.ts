@@ -1,4 +1,4 @@
-import { McpCallRequest, McpServersRequest, McpTestRequest } from '@slipway/contracts';
+import { McpCallRequest, McpServersRequest, McpTestRequest } from '@slipway/contracts/agent';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import { jsonBody } from '../http/body.js';

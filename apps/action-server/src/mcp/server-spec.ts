@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { McpServerConfig } from '@slipway/contracts';
+import type { McpServerConfig } from '@slipway/contracts/agent';
 import { isMetadataHost } from '@slipway/net';
 
 /** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with the mark of the sandbox. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_MCP_DESCRIPTION, MAX_MCP_SCHEMA, MAX_MCP_TOOLS, MAX_TOOL_NAME, type McpTool } from '@slipway/contracts';
+import { MAX_MCP_DESCRIPTION, MAX_MCP_SCHEMA, MAX_MCP_TOOLS, MAX_TOOL_NAME, type McpTool } from '@slipway/contracts/agent';
 
 /** Most tools of one server that are read. */
 export const MAX_LISTED_TOOLS = 1_000;

@@ -1,4 +1,4 @@
-import type { MCPToolObservation } from '@slipway/contracts';
+import type { MCPToolObservation } from '@slipway/contracts/actions';
 import { CellOutput } from '../ipython/cell-output.js';
 import type { ToolAnswer } from './connection.js';
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type GlobAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts';
+import { type GlobAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts/actions';
 import { globMatcher } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { ripgrep } from './ripgrep.js';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts';
+import { type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts/actions';
 import { globMatcher } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { ripgrep } from './ripgrep.js';

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type FileEntry, type ListDirectoryAction, MAX_LISTED_ENTRIES, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { type FileEntry, type ListDirectoryAction, MAX_LISTED_ENTRIES, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { fileError } from '../files/disk-space.js';
 import { notADirectory, searchPlace } from './search-place.js';
 

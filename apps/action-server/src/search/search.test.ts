@@ -11,7 +11,7 @@ import {
   ListDirectoryAction,
   ListDirectoryObservation,
   MAX_OBSERVATION_LENGTH,
-} from '@slipway/contracts';
+} from '@slipway/contracts/actions';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { textOf } from '../testing/running-server.js';
 import { NO_RIPGREP, Search } from './search.js';

@@ -1,4 +1,4 @@
-import type { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from '@slipway/contracts';
+import type { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';

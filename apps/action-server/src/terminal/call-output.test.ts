@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CallOutputResponse } from '@slipway/contracts';
+import { CallOutputResponse } from '@slipway/contracts/actions';
 import { until } from '@slipway/testing';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { CallOutput } from './call-output.js';

@@ -1,4 +1,4 @@
-import type { CallOutputResponse } from '@slipway/contracts';
+import type { CallOutputResponse } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { LongQuestions } from '../mcp/long-question.js';
 import { ShownOutput } from './shown-output.js';

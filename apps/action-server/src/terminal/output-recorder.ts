@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { PlainText } from './plain-text.js';
 
 /**

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { stopwatch, until } from '@slipway/testing';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import os from 'node:os';
-import type { TerminalAction, TerminalObservation } from '@slipway/contracts';
+import type { TerminalAction, TerminalObservation } from '@slipway/contracts/actions';
 import type { z } from 'zod';
 import { freeBytes } from '../files/disk-space.js';
 import { signalGroup } from '../process/process-table.js';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { MAIN_SESSION, type TerminalAction, type TerminalObservation } from '@slipway/contracts';
+import { MAIN_SESSION, type TerminalAction, type TerminalObservation } from '@slipway/contracts/actions';
 import type { z } from 'zod';
 import type { CallOutput } from './call-output.js';
 import { tooManySessions } from './messages.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { FilesLiveMessage, type FilesLiveRequest } from '@slipway/contracts';
+import { FilesLiveMessage, type FilesLiveRequest } from '@slipway/contracts/live';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { WebSocket } from 'ws';

@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type SandboxAction, type SandboxObservation, type TerminalObservation, textOfContent } from '@slipway/contracts';
+import { type SandboxAction, type SandboxObservation, type TerminalObservation } from '@slipway/contracts/actions';
+import { textOfContent } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import type { z } from 'zod';
 

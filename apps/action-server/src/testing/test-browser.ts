@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { BrowserAction, type BrowserObservation, textOfContent } from '@slipway/contracts';
+import { BrowserAction, type BrowserObservation } from '@slipway/contracts/actions';
+import { textOfContent } from '@slipway/contracts/events';
 import type { z } from 'zod';
 import { Browser, type BrowserOptions } from '../browser/browser.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';

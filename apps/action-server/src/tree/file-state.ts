@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, open, stat } from 'node:fs/promises';
-import { type FileState, MAX_LIVE_PICTURE_BYTES, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/contracts';
+import { type FileState, MAX_LIVE_PICTURE_BYTES, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { PICTURE_HEAD_BYTES, pictureType } from '../editor/picture.js';
 import { encoded, readTextFile } from '../editor/text-file.js';

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type FileState, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/contracts';
+import { type FileState, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { FilesClient, startFilesServer } from '../testing/files-client.js';
 

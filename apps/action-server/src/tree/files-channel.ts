@@ -1,4 +1,4 @@
-import { type FileState, FilesLiveMessage, FilesLiveRequest, MAX_OPEN_DIRECTORIES, MAX_OPEN_FILES } from '@slipway/contracts';
+import { type FileState, FilesLiveMessage, FilesLiveRequest, MAX_OPEN_DIRECTORIES, MAX_OPEN_FILES } from '@slipway/contracts/live';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import type { OneAtATime } from '../editor/one-at-a-time.js';

@@ -1,4 +1,4 @@
-import { MAX_FOUND_FILES } from '@slipway/contracts';
+import { MAX_FOUND_FILES } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { ripgrep, ripgrepIn } from '../search/ripgrep.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { FileState } from '@slipway/contracts';
+import type { FileState } from '@slipway/contracts/live';
 import { type FileContent, type FileDraft, type FileDraftEvent, openDraft, reduceDraft } from '@slipway/domain';
 import { until } from '@slipway/testing';
 import fc from 'fast-check';

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { TreeEntry } from '@slipway/contracts';
+import type { TreeEntry } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
 import { insideWorkspace } from '../files/workspace-path.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, readFileSync, renameSync, statSync } from 'node:fs';
 import { link, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type FileState, MAX_LIVE_TEXT_BYTES } from '@slipway/contracts';
+import { type FileState, MAX_LIVE_TEXT_BYTES } from '@slipway/contracts/live';
 import { SlipwayError } from '@slipway/errors';
 import { encoded, type TextFile } from '../editor/text-file.js';
 import { fileError } from '../files/disk-space.js';

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileState } from '@slipway/contracts';
+import type { FileState } from '@slipway/contracts/live';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import { insideWorkspace } from '../files/workspace-path.js';
 import type { DirectoryWatches } from './directory-watches.js';

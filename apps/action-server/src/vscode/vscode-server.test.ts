@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
+import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { freePort, until } from '@slipway/testing';
 import { itUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
+import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { z } from 'zod';
 import { killSession, processStart } from '../process/process-table.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { ActivationClaims } from '@slipway/contracts';
+import { ActivationClaims } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 
 const ACTIVATION_AUDIENCE = 'slipway-activation';

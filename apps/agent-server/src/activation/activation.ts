@@ -1,6 +1,6 @@
 import { createHash, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { InitRequest, type InitState } from '@slipway/contracts';
+import { InitRequest, type InitState } from '@slipway/contracts/agent';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Config } from '../config.js';

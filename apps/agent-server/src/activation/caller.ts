@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserOf, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserOf } from '@slipway/contracts/agent';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 
 /**
  * The caller, by the key sent beside the session key. Without one of the two keys it is only a holder of the session

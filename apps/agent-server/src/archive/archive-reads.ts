@@ -1,4 +1,4 @@
-import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts';
+import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts/agent';
 
 /** How long a read of every part still stands for what the sandbox holds. Milliseconds: whoever keeps a workspace ends its sandbox right after that. */
 const FRESH_MS = 10_000;

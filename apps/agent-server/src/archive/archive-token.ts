@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { ARCHIVE_AUDIENCE, ARCHIVE_TOKEN_SECONDS, ArchiveClaims, type ArchivePart } from '@slipway/contracts';
+import { ARCHIVE_AUDIENCE, ARCHIVE_TOKEN_SECONDS, ArchiveClaims, type ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { MAX_SKEW_S, readSignedToken, refusedToken } from '../activation/activation-token.js';
 

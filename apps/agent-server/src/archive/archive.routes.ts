@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { pipeline as connect, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveDirectories, metered, restoreDirectories, volumeBytes } from '@slipway/archive';
-import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER, ArchivePart } from '@slipway/contracts';
+import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER, ArchivePart } from '@slipway/contracts/agent';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Activation } from '../activation/activation.js';

@@ -3,7 +3,8 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent, InitState } from '@slipway/contracts';
+import type { InitState } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts';
+import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import { isAcceptedAndPending } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';

@@ -3,14 +3,9 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  CALLER_KEY_HEADER,
-  CALLER_USER_HEADER,
-  type ConversationEvent,
-  type ConversationInfo,
-  callerUserHeader,
-  type OrgConfirmationPolicy,
-} from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type ConversationInfo, callerUserHeader } from '@slipway/contracts/agent';
+import { type OrgConfirmationPolicy } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';

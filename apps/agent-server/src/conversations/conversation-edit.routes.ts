@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stamp } from '@slipway/agent';
-import { AskAgentRequest, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts';
+import { AskAgentRequest, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts/agent';
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';

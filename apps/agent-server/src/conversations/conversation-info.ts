@@ -1,5 +1,7 @@
 import { listedStats } from '@slipway/agent';
-import type { ConfirmationSettings, ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
+import type { ConfirmationSettings } from '@slipway/contracts/conversations';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import type { ConversationMeta } from '../settings/conversation-settings.js';
 

@@ -1,4 +1,5 @@
-import { type ConversationInfo, EXECUTION_STATUSES } from '@slipway/contracts';
+import { type ConversationInfo } from '@slipway/contracts/agent';
+import { EXECUTION_STATUSES } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 
 const MAX_PAGE = 100;

@@ -15,15 +15,14 @@ import {
 } from '@slipway/agent';
 import type {
   AgentType,
-  ConversationEvent,
   ConversationInfo,
   ForkConversationRequest,
   LlmSettings,
   RunLimits,
   SendEventRequest,
   StartConversationRequest,
-  StreamingDelta,
-} from '@slipway/contracts';
+} from '@slipway/contracts/agent';
+import type { ConversationEvent, StreamingDelta } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';

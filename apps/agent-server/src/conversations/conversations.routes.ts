@@ -1,13 +1,7 @@
 import { finalResponse } from '@slipway/agent';
-import {
-  type ConversationEvent,
-  RespondToConfirmationRequest,
-  SendEventRequest,
-  SetConfirmationPolicyRequest,
-  SetSecurityAnalyzerRequest,
-  StartConversationRequest,
-  SwitchLlmRequest,
-} from '@slipway/contracts';
+import { SendEventRequest, StartConversationRequest, SwitchLlmRequest } from '@slipway/contracts/agent';
+import { RespondToConfirmationRequest, SetConfirmationPolicyRequest, SetSecurityAnalyzerRequest } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import { notFound, parseOrThrow } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfirmation, ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
+import type { AgentConfirmation, ForkConversationRequest, StartConversationRequest } from '@slipway/contracts/agent';
 import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Author } from '../log/authors.js';

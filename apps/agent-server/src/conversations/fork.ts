@@ -1,4 +1,5 @@
-import type { ConversationEvent, ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts';
+import type { ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { CONFIRMATION_ANSWER, isAcceptedAndPending } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 

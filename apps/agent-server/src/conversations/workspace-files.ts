@@ -1,5 +1,5 @@
 import { type Skill, skillOfFile } from '@slipway/agent';
-import { HookConfig } from '@slipway/contracts';
+import { HookConfig } from '@slipway/contracts/events';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 
 /** Files that are read at most, and the length of each and of all. Bytes. */

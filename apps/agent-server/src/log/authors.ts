@@ -1,4 +1,5 @@
-import type { RespondToConfirmationRequest, SendEventRequest } from '@slipway/contracts';
+import type { SendEventRequest } from '@slipway/contracts/agent';
+import type { RespondToConfirmationRequest } from '@slipway/contracts/conversations';
 import { actsForApp, type Caller } from '../activation/caller.js';
 
 /** Fields of a MessageEvent that name who wrote it. */

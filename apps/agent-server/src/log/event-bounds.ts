@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 
 /** A larger event is cut: a batch must stay under what the app takes. UTF-16 code units of JSON, about. */
 const MAX_EVENT_LENGTH = 1024 * 1024;

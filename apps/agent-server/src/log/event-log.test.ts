@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/pr
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { itUnless, skipTest } from '@slipway/testing/jest';
 import { EventLog } from './event-log.js';
 

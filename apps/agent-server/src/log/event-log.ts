@@ -1,7 +1,7 @@
 import { constants, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import { textFrame } from './frame.js';

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import { type EventLog, jsonOf, type LogEntry } from './event-log.js';

@@ -1,5 +1,5 @@
 import type { AgentLog } from '@slipway/agent';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { AppLink } from '../conversations/app-link.js';
 import type { SecretMask } from '../secrets/secret-mask.js';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipMember, zipEnd, zipMember, zipPacked } from '@slipway/archive';
-import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Route } from '../http/router.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';

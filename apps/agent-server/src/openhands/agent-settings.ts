@@ -1,4 +1,4 @@
-import type { StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
 
 /** Stands for what is not handed back, as OpenHands writes it. */
 const REDACTED = '**********';

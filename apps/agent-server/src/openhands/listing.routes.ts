@@ -1,5 +1,5 @@
 import { kindsOf, type SubAgentKind } from '@slipway/agent';
-import { HookConfig } from '@slipway/contracts';
+import { HookConfig } from '@slipway/contracts/events';
 import { notFound, parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import type { Conversations } from '../conversations/conversations.js';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationInfo } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
 import { TestSandbox } from '../testing/sandbox.js';
 
 describe('what clients of OpenHands list', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { settingsOf } from './agent-settings.js';
 import { openhandsEvent } from './openhands-event.js';
 import { toolsOf } from './openhands-tools.js';

@@ -1,4 +1,4 @@
-import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { ACTION_FIELDS, EVENT_FIELDS, OBSERVATION_FIELDS } from './openhands-fields.js';
 
 const ENVELOPE = ['id', 'timestamp', 'source', 'parent_id', 'kind'];

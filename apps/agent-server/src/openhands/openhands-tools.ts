@@ -1,5 +1,5 @@
 import { STANDARD_TOOLS, type Tool } from '@slipway/agent';
-import type { StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { ACTION_FIELDS } from './openhands-fields.js';
 

@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import type { IngestClient } from './ingest-client.js';
 
 /** Pieces of text that arrive within this time leave as one. Milliseconds. */

@@ -1,4 +1,4 @@
-import { type ConversationEvent, EventPage, IngestAck, IngestApprovals, type StreamingDelta } from '@slipway/contracts';
+import { type ConversationEvent, EventPage, IngestAck, IngestApprovals, type StreamingDelta } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, problemCode, refusal } from '../http/outgoing.js';
 

@@ -1,4 +1,4 @@
-import { HEARTBEAT_MS, LEASE_MS, MAX_INGEST_EVENTS } from '@slipway/contracts';
+import { HEARTBEAT_MS, LEASE_MS, MAX_INGEST_EVENTS } from '@slipway/contracts/events';
 import { type EventLog, entryOf, jsonOf, type LogEntry } from '../log/event-log.js';
 import type { IngestClient, SendResult } from './ingest-client.js';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentLog, AgentPorts, StatsBook, Toolbox, ToolPort } from '@slipway/agent';
-import type { LlmSettings, StreamingDelta } from '@slipway/contracts';
+import type { LlmSettings } from '@slipway/contracts/agent';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import { type CompletionUsage, costUsd, type LlmConfig, priceOf } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
 import { listedTool } from '../openhands/openhands-tools.js';

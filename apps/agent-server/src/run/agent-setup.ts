@@ -20,7 +20,8 @@ import {
   taskTool,
   unavailablePrompt,
 } from '@slipway/agent';
-import { type ConversationEvent, type EventOf, HookConfig, type StartConversationRequest } from '@slipway/contracts';
+import { type StartConversationRequest } from '@slipway/contracts/agent';
+import { type ConversationEvent, type EventOf, HookConfig } from '@slipway/contracts/events';
 import { readWorkspaceFiles, type WorkspaceFiles } from '../conversations/workspace-files.js';
 import { filtered, listedTool, toolsOf } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { agentWorkOf } from '@slipway/contracts';
+import { agentWorkOf } from '@slipway/contracts/agent';
 import { operationsOfOpenHands } from '../openhands/operations.js';
 import { TestSandbox } from '../testing/sandbox.js';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent, ConversationInfo, EventOf } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { type ModelRequest, type ModelScript, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { textOfContent } from '@slipway/contracts';
+import { textOfContent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { itUnless } from '@slipway/testing/jest';
 import { TestSandbox } from '../testing/sandbox.js';

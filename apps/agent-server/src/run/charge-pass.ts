@@ -1,5 +1,6 @@
 import { type AgentLog, type AgentPorts, condensationAsked } from '@slipway/agent';
-import { CHARGE_PASS_CALLS, CHARGE_PASS_HEADER, CHARGE_PASS_SECONDS } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
+import { CHARGE_PASS_CALLS, CHARGE_PASS_SECONDS } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import type { LlmRegistry, LlmUsage } from '@slipway/llm';
 

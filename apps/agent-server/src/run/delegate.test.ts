@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import type { ConversationInfo } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { type ModelRequest, type ModelScript, type ModelServer, type ModelTurn, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 

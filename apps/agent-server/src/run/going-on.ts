@@ -1,5 +1,6 @@
 import { type EventStamp, leftBehind, pendingMessages, stamp } from '@slipway/agent';
-import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';
 import { noticeOf } from './restart-notice.js';

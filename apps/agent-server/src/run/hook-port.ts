@@ -1,5 +1,5 @@
 import { type HookPort, judgeByAgent } from '@slipway/agent';
-import type { HookConfig } from '@slipway/contracts';
+import type { HookConfig } from '@slipway/contracts/events';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 
 /** Hooks as commands in the sandbox, in a process group of their own and with the environment of every shell. `null` when there are none. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';

@@ -1,4 +1,4 @@
-import type { LlmSettings, StartConversationRequest } from '@slipway/contracts';
+import type { LlmSettings, StartConversationRequest } from '@slipway/contracts/agent';
 
 /**
  * The app's model credentials, for clients that work in a sandbox of the app's without a key of their own: a start

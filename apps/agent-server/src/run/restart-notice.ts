@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventBody } from '@slipway/agent';
-import type { StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
 
 /** Notice for an agent that continues, as a message to it. Its id is the epoch's own: a repeated start adds it once. */
 export function noticeOf(conversationId: string, slipway: StartConversationRequest['slipway']): (EventBody & { readonly id: string }) | null {

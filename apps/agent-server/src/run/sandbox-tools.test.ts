@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { textOfContent } from '@slipway/contracts';
+import { textOfContent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { itUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';

@@ -1,5 +1,7 @@
 import { type CondenserSettings, lastStats, type RunSettings, StatsBook } from '@slipway/agent';
-import type { ConfirmationSettings, ConversationEvent, StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { ConfirmationSettings } from '@slipway/contracts/conversations';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { LlmRegistry } from '@slipway/llm';
 import type { AppLink } from '../conversations/app-link.js';
 import type { ConversationMeta } from '../settings/conversation-settings.js';

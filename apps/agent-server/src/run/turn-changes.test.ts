@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
+import type { GitCommitsPage, GitRepositories } from '@slipway/contracts/repositories';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 

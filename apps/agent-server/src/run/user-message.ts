@@ -1,4 +1,5 @@
-import type { EventOf, SendEventRequest } from '@slipway/contracts';
+import type { SendEventRequest } from '@slipway/contracts/agent';
+import type { EventOf } from '@slipway/contracts/events';
 
 /** A user's message as an event. @param brought skills added by its text. */
 export function userMessage(

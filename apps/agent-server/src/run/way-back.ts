@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { notFound, SlipwayError } from '@slipway/errors';
 
 /** The model's messages and actions. Its knowledge of its tools stays valid. */

@@ -4,23 +4,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { OutputWatch, ToolPort } from '@slipway/agent';
 import {
-  ARCHIVE_CONTENT_TYPE,
-  ARCHIVE_SKIPPED_HEADER,
   type ConfigureRequest,
-  ERRORS,
-  type ErrorCode,
   ExecuteActionResponse,
   type MCPToolObservation,
-  type McpCallRequest,
-  McpCallResponse,
-  OpenVscodeResponse,
   type RunCommandRequest,
   RunCommandResponse,
   type SandboxAction,
   type SandboxObservation,
   UnavailableTools,
-  VscodeStatus,
-} from '@slipway/contracts';
+} from '@slipway/contracts/actions';
+import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER, type McpCallRequest, McpCallResponse } from '@slipway/contracts/agent';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
+import { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { currentTraceparent, traceHeaders } from '@slipway/telemetry';
 import type { Dispatcher } from 'undici';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BashOutput, ExecuteBashRequest } from '@slipway/contracts';
+import type { BashOutput, ExecuteBashRequest } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import type { ActionServerClient } from './action-server-client.js';
 

@@ -1,4 +1,4 @@
-import { ExecuteBashRequest } from '@slipway/contracts';
+import { ExecuteBashRequest } from '@slipway/contracts/agent';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { type BashEvent, type BashEvents, commandIdOf } from './bash-events.js';

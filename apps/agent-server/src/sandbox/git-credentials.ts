@@ -1,4 +1,4 @@
-import type { SandboxSecrets } from '@slipway/contracts';
+import type { SandboxSecrets } from '@slipway/contracts/agent';
 
 /**
  * The environment by which git, in any process, authenticates at the granted hosts: settings that are in no file, and a

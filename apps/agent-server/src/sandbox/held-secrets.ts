@@ -1,4 +1,4 @@
-import type { SandboxSecrets } from '@slipway/contracts';
+import type { SandboxSecrets } from '@slipway/contracts/agent';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { gitCredentialEnv } from './git-credentials.js';

@@ -1,4 +1,4 @@
-import type { McpConfig } from '@slipway/contracts';
+import type { McpConfig } from '@slipway/contracts/agent';
 
 /** Names of headers and variables whose values are credentials. */
 const PROOF = /key|token|secret|pass|credential|auth|cookie|session/i;

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AgentPorts, type ComingTools, mcpTool, STANDARD_TOOLS, type Tool } from '@slipway/agent';
+import { type MCPToolObservation } from '@slipway/contracts/actions';
 import {
   MAX_TOOL_NAME,
-  type MCPToolObservation,
   type McpCallRequest,
   type McpConfig,
   McpProgressResponse,
@@ -10,7 +10,7 @@ import {
   type McpServersUpdate,
   McpToolsResponse,
   type StartConversationRequest,
-} from '@slipway/contracts';
+} from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { toolFilter } from '../openhands/openhands-tools.js';

@@ -1,4 +1,4 @@
-import { McpTestRequest } from '@slipway/contracts';
+import { McpTestRequest } from '@slipway/contracts/agent';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { ok, type Route, readJson } from '../http/router.js';
 import type { SecretMask } from '../secrets/secret-mask.js';

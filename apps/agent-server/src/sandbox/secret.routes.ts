@@ -1,4 +1,4 @@
-import { SandboxSecrets } from '@slipway/contracts';
+import { SandboxSecrets } from '@slipway/contracts/agent';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { ok, type Route, readJson } from '../http/router.js';
 import type { HeldSecrets } from './held-secrets.js';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OutputWatch } from '@slipway/agent';
-import { CallOutputResponse } from '@slipway/contracts';
+import { CallOutputResponse } from '@slipway/contracts/actions';
 
 /** A call that is over sooner has no output to show meanwhile. Milliseconds. */
 const SHOWN_AFTER_MS = 300;

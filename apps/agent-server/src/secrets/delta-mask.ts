@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import { maskColoured } from './colour-mask.js';
 import type { SecretMask } from './secret-mask.js';
 

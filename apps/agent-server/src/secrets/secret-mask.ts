@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream';
-import { type ConversationEvent, MIN_MASKED_LENGTH } from '@slipway/contracts';
+import { type ConversationEvent, MIN_MASKED_LENGTH } from '@slipway/contracts/events';
 import { formsOf } from './secret-forms.js';
 import { SecretMatcher } from './secret-matcher.js';
 

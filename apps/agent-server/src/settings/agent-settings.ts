@@ -1,4 +1,4 @@
-import type { AgentType, RefusedSetting } from '@slipway/contracts';
+import type { AgentType, RefusedSetting } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import type { Conversation } from '../conversations/conversation.js';
 

@@ -1,4 +1,5 @@
-import { ApplySettings, RevokeConfirmationRule } from '@slipway/contracts';
+import { ApplySettings } from '@slipway/contracts/agent';
+import { RevokeConfirmationRule } from '@slipway/contracts/conversations';
 import { parseOrThrow } from '@slipway/errors';
 import type { Conversations } from '../conversations/conversations.js';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';

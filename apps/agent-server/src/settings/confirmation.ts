@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventStamp, stamp, statusUpdate } from '@slipway/agent';
+import { type StartConversationRequest } from '@slipway/contracts/agent';
 import {
   type ConfirmationAnswer,
   type ConfirmationPolicy,
   type ConfirmationRule,
   ConfirmationSettings,
-  type ConversationEvent,
   type SecurityAnalyzer,
-  type StartConversationRequest,
-} from '@slipway/contracts';
+} from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import {
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { settingsOf } from '../openhands/agent-settings.js';

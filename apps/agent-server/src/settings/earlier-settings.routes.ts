@@ -1,4 +1,4 @@
-import { EarlierConfirmation, EarlierRunSettings } from '@slipway/contracts';
+import { EarlierConfirmation, EarlierRunSettings } from '@slipway/contracts/agent';
 import { parseOrThrow } from '@slipway/errors';
 import type { Conversation } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AgentSettings, ConfirmationMode, ConversationInfo } from '@slipway/contracts';
+import type { AgentSettings, ConversationInfo } from '@slipway/contracts/agent';
+import type { ConfirmationMode } from '@slipway/contracts/conversations';
 import { settingsOfMode } from '@slipway/domain';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';

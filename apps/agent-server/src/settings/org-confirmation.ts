@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { OrgConfirmationPolicy, type StartConversationRequest } from '@slipway/contracts';
+import { type StartConversationRequest } from '@slipway/contracts/agent';
+import { OrgConfirmationPolicy } from '@slipway/contracts/conversations';
 import { SlipwayError } from '@slipway/errors';
 import { actsForApp, type Caller } from '../activation/caller.js';
 import type { Route } from '../http/router.js';

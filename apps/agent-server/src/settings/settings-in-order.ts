@@ -1,4 +1,4 @@
-import type { AppliedSettings, ApplySettings, EarlierConfirmation, EarlierRunSettings } from '@slipway/contracts';
+import type { AppliedSettings, ApplySettings, EarlierConfirmation, EarlierRunSettings } from '@slipway/contracts/agent';
 import type { Conversation } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import { refusedSettings, type SettingsChange, tryChange } from './agent-settings.js';

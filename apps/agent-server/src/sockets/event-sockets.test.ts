@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { PACE_WINDOW_MS } from '@slipway/net';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { WebSocket } from 'ws';

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ConfirmationFrame, SendEventRequest, type StreamingDelta } from '@slipway/contracts';
+import { SendEventRequest } from '@slipway/contracts/agent';
+import { ConfirmationFrame } from '@slipway/contracts/conversations';
+import { type StreamingDelta } from '@slipway/contracts/events';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { PACE_LEAVE_MS } from '@slipway/net';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';

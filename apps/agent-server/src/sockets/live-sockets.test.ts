@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LIVE_OPEN } from '@slipway/contracts';
+import { LIVE_OPEN } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { type RawData, WebSocket } from 'ws';
 import { TestSandbox } from '../testing/sandbox.js';

@@ -1,4 +1,4 @@
-import { LIVE_OPEN } from '@slipway/contracts';
+import { LIVE_OPEN } from '@slipway/contracts/live';
 import type { RawData, WebSocket } from 'ws';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { ByteMask } from '../secrets/byte-mask.js';

@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader } from '@slipway/contracts/agent';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 
 const APPS = fileURLToPath(new URL('../../../', import.meta.url));

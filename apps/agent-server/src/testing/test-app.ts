@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ConversationEvent, StreamingDelta } from '@slipway/contracts';
+import type { ConversationEvent, StreamingDelta } from '@slipway/contracts/events';
 
 /** What the app does with the next batch instead of its work; `lost-ack` stores it and never says so, `held` does it after `letGo`. */
 export type AppFault = 'none' | 'error-500' | 'cut' | 'lost-ack' | 'rate-limited' | 'hang-then-cut' | 'held';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { InitState } from '@slipway/contracts';
+import type { InitState } from '@slipway/contracts/agent';
 import { until } from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { KeepWarm } from './keep-warm.js';

@@ -1,4 +1,4 @@
-import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
+import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts/actions';
 
 /** Longest that a warm-up may take, with the wait for a tool process that is not there yet; beyond it the sandbox is not one to give away. Milliseconds. */
 const LIMIT_MS = 10_000;

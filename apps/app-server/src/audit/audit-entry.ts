@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@slipway/contracts';
+import type { AuditEntry } from '@slipway/contracts/audit';
 import type { LinkedEntryRow } from './audit.queries.js';
 
 export function entryOf(row: LinkedEntryRow): AuditEntry {

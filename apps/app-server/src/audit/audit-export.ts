@@ -1,4 +1,4 @@
-import type { AuditExportQuery } from '@slipway/contracts';
+import type { AuditExportQuery } from '@slipway/contracts/audit';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { exportRange, readLink, readLinkedEntries } from './audit.queries.js';
 import { entryOf } from './audit-entry.js';

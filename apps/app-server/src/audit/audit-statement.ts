@@ -1,4 +1,4 @@
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import { currentContext } from '@slipway/telemetry';
 
 /** One thing that was done. */

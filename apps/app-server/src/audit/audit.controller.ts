@@ -1,13 +1,7 @@
 import { Controller, Header, StreamableFile } from '@nestjs/common';
-import {
-  type AuditExportQuery,
-  type AuditPage,
-  type AuditQuery,
-  type AuditVerification,
-  operations,
-  type Principal,
-  type VerifyAuditQuery,
-} from '@slipway/contracts';
+import { type AuditExportQuery, type AuditPage, type AuditQuery, type AuditVerification, type VerifyAuditQuery } from '@slipway/contracts/audit';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { AuditService } from './audit.service.js';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AuditPage, AuditVerification } from '@slipway/contracts';
+import { AuditPage, AuditVerification } from '@slipway/contracts/audit';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';

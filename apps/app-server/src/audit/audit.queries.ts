@@ -1,4 +1,4 @@
-import { type AuditExportQuery, type AuditQuery, conversationOfEntry } from '@slipway/contracts';
+import { type AuditExportQuery, type AuditQuery, conversationOfEntry } from '@slipway/contracts/audit';
 import type { PoolClient } from '@slipway/db/sql';
 import type { ListPosition } from '../conversations/conversation-cursor.js';
 import { type Link, RECORD_SQL } from './audit-record.js';

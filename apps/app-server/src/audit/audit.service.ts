@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { AuditExportQuery, AuditPage, AuditQuery, AuditVerification, Principal, VerifyAuditQuery } from '@slipway/contracts';
+import type { AuditExportQuery, AuditPage, AuditQuery, AuditVerification, VerifyAuditQuery } from '@slipway/contracts/audit';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { readCursor, writeCursor } from '../conversations/conversation-cursor.js';

@@ -1,4 +1,4 @@
-import type { AUDIT_FAULTS, AuditVerification } from '@slipway/contracts';
+import type { AUDIT_FAULTS, AuditVerification } from '@slipway/contracts/audit';
 import type { PoolClient } from '@slipway/db/sql';
 import { type Head, readLink, readLinks, unlinkedEntry } from './audit.queries.js';
 import { hashOf, type Link } from './audit-record.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConversationSummary, pageOf } from '@slipway/contracts';
+import { ConversationSummary, pageOf } from '@slipway/contracts/conversations';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const Page = pageOf(ConversationSummary);

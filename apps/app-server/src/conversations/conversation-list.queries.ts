@@ -1,4 +1,4 @@
-import type { ConversationPullRequest, ListConversationsQuery } from '@slipway/contracts';
+import type { ConversationPullRequest, ListConversationsQuery } from '@slipway/contracts/conversations';
 import type { SqlPool } from '@slipway/db/sql';
 
 /** Where a page ended: a time as text or millionths of a dollar, by the sort, and then the id. */

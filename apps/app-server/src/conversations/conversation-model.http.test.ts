@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEMO_MODEL, type ModelList } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
+import { type ModelList } from '@slipway/contracts/organizations';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 describe('the model of a conversation', () => {

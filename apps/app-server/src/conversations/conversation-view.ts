@@ -1,15 +1,15 @@
+import type { AgentType } from '@slipway/contracts/agent';
 import type {
-  AgentType,
   ConfirmationMode,
   Conversation,
   ConversationStatus,
   ConversationSummary,
-  ExecutionStatus,
   QueuedMessage,
   SandboxStatus,
   StartStatus,
   StartStep,
-} from '@slipway/contracts';
+} from '@slipway/contracts/conversations';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { runtimeState } from '@slipway/domain';
 import { storedStatus } from '../log/ingest/status-patch.js';
 

@@ -1,20 +1,22 @@
 import { Controller, Header, Inject, Param, Req, Res, StreamableFile } from '@nestjs/common';
 import {
-  type ChangesQuery,
   type Conversation,
   type CreateConversation,
-  type DiffQuery,
   type ListConversationsQuery,
-  type OpenEditor,
-  operations,
-  type Principal,
   type QueuedMessage,
   type SendMessage,
   type SwitchModel,
+} from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import {
+  type ChangesQuery,
+  type DiffQuery,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
   type WorkspaceRepositories,
-} from '@slipway/contracts';
+} from '@slipway/contracts/repositories';
+import { type OpenEditor } from '@slipway/contracts/sandboxes';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';

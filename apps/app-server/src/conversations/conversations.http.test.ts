@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Conversation, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, Problem, type QueuedMessage } from '@slipway/contracts';
+import { Conversation, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, type QueuedMessage } from '@slipway/contracts/conversations';
+import { Problem } from '@slipway/contracts/errors';
 import { until } from '@slipway/testing';
 import { type Answer, ConversationApp, insisted, type Person } from '../testing/conversation-app.js';
 

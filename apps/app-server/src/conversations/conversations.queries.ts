@@ -1,4 +1,5 @@
-import type { ConfirmationMode, CreateConversation, Principal } from '@slipway/contracts';
+import type { ConfirmationMode, CreateConversation } from '@slipway/contracts/conversations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';

@@ -4,10 +4,10 @@ import {
   type CreateConversation,
   type ListConversationsQuery,
   MAX_QUEUED_MESSAGES,
-  type Principal,
   type QueuedMessage,
   type SendMessage,
-} from '@slipway/contracts';
+} from '@slipway/contracts/conversations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,5 @@
-import type { Principal, QueuedMessage } from '@slipway/contracts';
+import type { QueuedMessage } from '@slipway/contracts/conversations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { currentTraceId } from '@slipway/telemetry';
 

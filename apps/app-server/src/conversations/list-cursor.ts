@@ -1,4 +1,4 @@
-import type { ListConversationsQuery } from '@slipway/contracts';
+import type { ListConversationsQuery } from '@slipway/contracts/conversations';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import type { ListPosition } from './conversation-list.queries.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Conversation } from '@slipway/contracts';
+import { Conversation } from '@slipway/contracts/conversations';
 import { stopwatch } from '@slipway/testing';
 import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
 import { MAX_PATCH_BYTES } from './sandbox-reads.js';

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import type { ConversationEvent, ConversationQueue, Principal } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
+import type { ConversationQueue } from '@slipway/contracts/operate';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

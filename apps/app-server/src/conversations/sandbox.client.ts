@@ -5,17 +5,14 @@ import {
   type ApplySettings,
   applyEarlier,
   CALLER_KEY_HEADER,
-  GitCommitsPage,
-  GitRepositories,
   type McpTestRequest,
   McpTestResponse,
   type RefusedSetting,
-  type RespondToConfirmationRequest,
-  type RevokeConfirmationRule,
   type SandboxSecrets,
-  THROUGH_GATEWAY_HEADER,
-  VscodeUrl,
-} from '@slipway/contracts';
+} from '@slipway/contracts/agent';
+import { type RespondToConfirmationRequest, type RevokeConfirmationRule } from '@slipway/contracts/conversations';
+import { GitCommitsPage, GitRepositories } from '@slipway/contracts/repositories';
+import { THROUGH_GATEWAY_HEADER, VscodeUrl } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';
 import { z } from 'zod';

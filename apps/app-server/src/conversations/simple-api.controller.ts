@@ -1,5 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { BranchName, type ConversationSummary, type Operation, operations, PageQuery, type Principal, RepositoryPath, RepositoryUrl } from '@slipway/contracts';
+import { BranchName, type ConversationSummary, PageQuery, RepositoryUrl } from '@slipway/contracts/conversations';
+import { type Operation, operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { RepositoryPath } from '@slipway/contracts/repositories';
 import { z } from 'zod';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import { Hubs } from '../log/events/hubs.js';
 import { ConversationsService } from './conversations.service.js';
 

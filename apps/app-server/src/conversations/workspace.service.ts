@@ -2,18 +2,17 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth';
+import { GitChange } from '@slipway/contracts/agent';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type ChangesQuery,
   type DiffQuery,
   FileChange,
-  GitChange,
-  type OpenEditor,
-  type Principal,
-  SANDBOX_PORTS,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
   type WorkspaceRepositories,
-} from '@slipway/contracts';
+} from '@slipway/contracts/repositories';
+import { type OpenEditor, SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import type { SqlPool } from '@slipway/db/sql';
 import type { ReadSlot } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

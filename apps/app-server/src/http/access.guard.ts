@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiKeyUses, type Authenticated, bearerOf, PrincipalService } from '@slipway/auth';
-import { type Operation, proofOf } from '@slipway/contracts';
+import { type Operation, proofOf } from '@slipway/contracts/operations';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Counter, type Registry } from '@slipway/telemetry/http';
 import type { FastifyReply } from 'fastify';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { operations } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
 import { until } from '@slipway/testing';
 import { io } from 'socket.io-client';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ERRORS, type Operation } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type Operation } from '@slipway/contracts/operations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';

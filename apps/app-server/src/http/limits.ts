@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type LimitClass, limitOf, type Operation } from '@slipway/contracts';
+import { type LimitClass, limitOf, type Operation } from '@slipway/contracts/operations';
 import { SlipwayError } from '@slipway/errors';
 import { type WindowCounter, WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';

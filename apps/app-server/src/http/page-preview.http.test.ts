@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER } from '@slipway/contracts';
+import { type ConversationEvent } from '@slipway/contracts/events';
+import { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER } from '@slipway/contracts/operate';
 import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
 
 const asked = (text: string): ConversationEvent => {

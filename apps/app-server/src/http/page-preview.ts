@@ -1,15 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
-import {
-  AgentAction,
-  blobRefOf,
-  Conversation,
-  type ConversationEvent,
-  EventPage,
-  MAX_PREVIEW_LENGTH,
-  type PagePreview,
-  type PreviewRow,
-  textOfContent,
-} from '@slipway/contracts';
+import { AgentAction } from '@slipway/contracts/actions';
+import { Conversation } from '@slipway/contracts/conversations';
+import { blobRefOf, type ConversationEvent, EventPage, textOfContent } from '@slipway/contracts/events';
+import { MAX_PREVIEW_LENGTH, type PagePreview, type PreviewRow } from '@slipway/contracts/operate';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The page of a conversation: organization and id. */

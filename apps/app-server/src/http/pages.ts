@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import httpProxy from '@fastify/http-proxy';
-import { PREVIEW_HEADER } from '@slipway/contracts';
+import { PREVIEW_HEADER } from '@slipway/contracts/operate';
 import { notFound } from '@slipway/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pagePreview } from './page-preview.js';

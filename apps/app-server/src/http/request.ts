@@ -1,5 +1,5 @@
 import type { Authenticated, SignedIn } from '@slipway/auth';
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import type { FastifyRequest } from 'fastify';
 
 /** What guard and interceptors have found out about a request. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
-import { type CreateConversation, operations, type Principal } from '@slipway/contracts';
+import { type CreateConversation } from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { notFound, SlipwayError } from '@slipway/errors';
 import {
   createTestDatabase,

@@ -1,5 +1,5 @@
 import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod, SetMetadata } from '@nestjs/common';
-import type { Operation } from '@slipway/contracts';
+import type { Operation } from '@slipway/contracts/operations';
 
 export const OPERATION = Symbol('operation');
 export const PROVES_ITSELF = Symbol('proves-itself');

@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Operation } from '@slipway/contracts';
+import type { Operation } from '@slipway/contracts/operations';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Observable } from 'rxjs';
 import type { SlipwayRequest } from './request.js';

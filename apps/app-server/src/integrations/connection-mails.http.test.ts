@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { freePort } from '@slipway/testing';
 import { FEATURES } from '../app.module.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';

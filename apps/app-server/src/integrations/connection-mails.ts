@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { connectionPage } from '@slipway/contracts';
+import { connectionPage } from '@slipway/contracts/integrations';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
+import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts/integrations';
 import { PROVIDERS } from '@slipway/integrations';
 import { exampleProvider } from '@slipway/integrations/testing';
 import { featuresWith } from '../app.module.js';

@@ -1,4 +1,4 @@
-import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
+import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts/integrations';
 import { CREDENTIAL_KINDS, type CredentialKind } from '@slipway/db/conversations';
 import { type PoolClient, transactionTime } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';

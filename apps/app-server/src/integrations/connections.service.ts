@@ -12,10 +12,10 @@ import {
   type IntegrationProviderList,
   MAX_CONNECTIONS,
   OLD_SECRET_HOURS,
-  type Principal,
   type RotateWebhookSecret,
   type UpdateIntegrationConnection,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { DeliveryReason, DeliveryState } from '@slipway/contracts';
+import type { DeliveryReason, DeliveryState } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface DeliveryRow {

@@ -8,8 +8,8 @@ import {
   type IntegrationDeliveryPage,
   type ListDeliveriesQuery,
   MAX_SHOWN_BODY,
-  type Principal,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';

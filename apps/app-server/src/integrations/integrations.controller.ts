@@ -10,11 +10,11 @@ import {
   type IntegrationDeliveryPage,
   type IntegrationProviderList,
   type ListDeliveriesQuery,
-  operations,
-  type Principal,
   type RotateWebhookSecret,
   type UpdateIntegrationConnection,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { ConnectionsService } from './connections.service.js';

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, DeliveryDryRun, IntegrationConnectionList, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts';
+import type {
+  ConnectionWithSecret,
+  DeliveryDryRun,
+  IntegrationConnectionList,
+  IntegrationDelivery,
+  IntegrationDeliveryPage,
+} from '@slipway/contracts/integrations';
 import { exampleDelivery, exampleProvider } from '@slipway/integrations/testing';
 import { featuresWith } from '../app.module.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';

@@ -1,4 +1,6 @@
-import type { ApiKey, Invitation, Member, Org, Organization, OrganizationInvitation, OrganizationMember, ProgramKey, Role } from '@slipway/contracts';
+import type { ApiKey } from '@slipway/contracts/identity';
+import type { Organization, OrganizationInvitation, OrganizationMember, ProgramKey } from '@slipway/contracts/openhands';
+import type { Invitation, Member, Org, Role } from '@slipway/contracts/organizations';
 
 const RANKS: Readonly<Record<Role, number>> = { owner: 10, admin: 20, member: 1_000, viewer: 2_000 };
 

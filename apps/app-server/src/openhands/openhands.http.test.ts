@@ -7,7 +7,7 @@ import type {
   OrganizationMember,
   OrganizationPage,
   ProgramKey,
-} from '@slipway/contracts';
+} from '@slipway/contracts/openhands';
 import { Company } from '../testing/company.js';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { withKey } from '../testing/with-key.js';

@@ -8,7 +8,6 @@ import {
   type InviteToOrganization,
   type ListOrganizationInvitationsQuery,
   type ListOrganizationMembersQuery,
-  type Org,
   type Organization,
   type OrganizationInvitationPage,
   type OrganizationInvited,
@@ -17,11 +16,11 @@ import {
   type OrganizationMember,
   type OrganizationMemberPage,
   type OrganizationPage,
-  operations,
-  type Principal,
   type UpdateOrganization,
   type UpdateOrganizationMember,
-} from '@slipway/contracts';
+} from '@slipway/contracts/openhands';
+import { operations } from '@slipway/contracts/operations';
+import { type Org, type Principal } from '@slipway/contracts/organizations';
 import { notFound } from '@slipway/errors';
 import { Body, Caller, Credential, Person, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';

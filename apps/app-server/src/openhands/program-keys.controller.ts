@@ -1,13 +1,8 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import {
-  type CreatedProgramKey,
-  type CreateProgramKey,
-  type Done,
-  MAX_LIVE_API_KEYS,
-  operations,
-  type Principal,
-  type ProgramKeyList,
-} from '@slipway/contracts';
+import { MAX_LIVE_API_KEYS } from '@slipway/contracts/identity';
+import { type CreatedProgramKey, type CreateProgramKey, type Done, type ProgramKeyList } from '@slipway/contracts/openhands';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import { Body, Caller } from '../http/params.js';
 import { Serves } from '../http/serves.js';

@@ -1,4 +1,4 @@
-import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts';
+import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts/operate';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts';
+import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts/operate';
 import type { PoolClient } from '@slipway/db/sql';
 
 /**

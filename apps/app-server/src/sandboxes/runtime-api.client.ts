@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { BRIEF_SESSION_PREFIX, ERROR_CODES, ORG_HEADER, Problem, Runtime, RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
+import { ERROR_CODES, Problem } from '@slipway/contracts/errors';
+import { BRIEF_SESSION_PREFIX, ORG_HEADER, Runtime, RuntimeFleet, RuntimeQueue } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';
 import type { z } from 'zod';

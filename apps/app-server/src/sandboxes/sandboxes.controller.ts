@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { type LiveSandbox, operations, type Principal, type SandboxFleet, type SandboxQueue } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type LiveSandbox, type SandboxFleet, type SandboxQueue } from '@slipway/contracts/sandboxes';
 import { Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SandboxesService } from './sandboxes.service.js';

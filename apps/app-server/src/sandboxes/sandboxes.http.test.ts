@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SandboxFleet, SandboxQueue } from '@slipway/contracts';
+import { SandboxFleet, SandboxQueue } from '@slipway/contracts/sandboxes';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
 const KEY = 'runtime-api-key-of-the-tests-0123456789';

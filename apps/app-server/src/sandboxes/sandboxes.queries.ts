@@ -1,4 +1,5 @@
-import type { ConversationStatus, ExecutionStatus, SandboxStatus } from '@slipway/contracts';
+import type { ConversationStatus, SandboxStatus } from '@slipway/contracts/conversations';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** What a conversation knows of its sandbox. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type LiveSandbox, type Principal, type RuntimeFleet, type SandboxFleet, type SandboxQueue } from '@slipway/contracts';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type LiveSandbox, type RuntimeFleet, type SandboxFleet, type SandboxQueue } from '@slipway/contracts/sandboxes';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

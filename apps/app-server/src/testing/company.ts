@@ -1,4 +1,4 @@
-import type { Org, Role } from '@slipway/contracts';
+import type { Org, Role } from '@slipway/contracts/organizations';
 import type { ConversationApp, Person } from './conversation-app.js';
 
 /** A company organization with people of all roles, made over HTTP where that is the shortest way and put into the tables where it is not. */

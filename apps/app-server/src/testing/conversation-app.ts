@@ -6,15 +6,10 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { IngestTokens } from '@slipway/auth/ingest-token';
-import {
-  type AppliedSettings,
-  ApplySettings,
-  type Conversation,
-  type ConversationEvent,
-  DEMO_MODEL,
-  GatewayModelList,
-  type IngestAck,
-} from '@slipway/contracts';
+import { type AppliedSettings, ApplySettings } from '@slipway/contracts/agent';
+import { type Conversation } from '@slipway/contracts/conversations';
+import { type ConversationEvent, type IngestAck } from '@slipway/contracts/events';
+import { DEMO_MODEL, GatewayModelList } from '@slipway/contracts/models';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { migrateQueue } from '@slipway/queue/migrate';

@@ -1,4 +1,5 @@
-import type { CreateApiKey, CreatedApiKey, Permission } from '@slipway/contracts';
+import type { CreateApiKey, CreatedApiKey } from '@slipway/contracts/identity';
+import type { Permission } from '@slipway/contracts/organizations';
 import type { Answer, ConversationApp, Person } from './conversation-app.js';
 
 /** A key of this user's, made over HTTP. @throws Error when it is refused. */

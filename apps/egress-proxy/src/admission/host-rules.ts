@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type EgressClaims, EgressRules } from '@slipway/contracts';
+import { type EgressClaims, EgressRules } from '@slipway/contracts/sandboxes';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type HostPattern, namesHost, readHostPattern } from '@slipway/net';
 import type { Destination } from './destination.js';

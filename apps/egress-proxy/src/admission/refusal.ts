@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError, toProblem } from '@slipway/errors';
 
 /** Why something did not pass; a label of the metrics and a word of the log. */

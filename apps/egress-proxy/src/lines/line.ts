@@ -1,5 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
-import type { EgressClaims } from '@slipway/contracts';
+import type { EgressClaims } from '@slipway/contracts/sandboxes';
 import type { Destination } from '../admission/destination.js';
 import { unreachable } from '../admission/refusal.js';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { EGRESS_USER, EgressCredentials } from '@slipway/auth/egress-credential';
-import type { EgressClaims } from '@slipway/contracts';
+import type { EgressClaims } from '@slipway/contracts/sandboxes';
 import { GracefulStop } from '@slipway/service';
 import { createLogger } from '@slipway/telemetry';
 import { loadConfig } from '../config.js';

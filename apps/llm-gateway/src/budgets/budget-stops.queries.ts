@@ -1,4 +1,4 @@
-import type { BudgetStops } from '@slipway/contracts';
+import type { BudgetStops } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** From now on these of the organization may not call, and no others are held back. One commit; repeating it changes nothing. */

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CHARGE_PASS_CALLS, CHARGE_PASS_HEADER } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
+import { CHARGE_PASS_CALLS } from '@slipway/contracts/models';
 import { limitNeeded } from '@slipway/domain';
 import { until } from '@slipway/testing';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';

@@ -1,4 +1,4 @@
-import type { ConversationSpending } from '@slipway/contracts';
+import type { ConversationSpending } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**

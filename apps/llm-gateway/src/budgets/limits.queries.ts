@@ -1,4 +1,4 @@
-import type { OrgLimits } from '@slipway/contracts';
+import type { OrgLimits } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**

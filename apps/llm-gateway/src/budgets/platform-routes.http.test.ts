@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LedgerCalls, LedgerPage } from '@slipway/contracts';
+import { LedgerCalls } from '@slipway/contracts/conversations';
+import { LedgerPage } from '@slipway/contracts/models';
 import { stopwatch, until } from '@slipway/testing';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 

@@ -1,13 +1,5 @@
-import {
-  BudgetStops,
-  ChargePass,
-  ConversationSpending,
-  type LedgerCalls,
-  type LedgerPage,
-  MAX_LEDGER_ROWS,
-  MAX_TRACE_SPANS,
-  OrgLimits,
-} from '@slipway/contracts';
+import { type LedgerCalls, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
+import { BudgetStops, ChargePass, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';

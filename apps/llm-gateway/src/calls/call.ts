@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import type { Clock, Ids } from '@slipway/domain';
 import { costUsd, type ModelPrice } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';

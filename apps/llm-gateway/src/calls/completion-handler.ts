@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CHARGE_PASS_HEADER, DEMO_MODEL } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { factsOf, type ModelPrice } from '@slipway/llm';
 import { type Logger, traceHeaders, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { DEMO_MODEL } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import type { Call } from '../calls/call.js';
 import type { CallerAnswer } from '../calls/caller-answer.js';

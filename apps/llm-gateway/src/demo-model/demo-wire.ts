@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DEMO_MODEL } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { estimateTokens, type Usage } from '../calls/usage.js';
 import type { DemoTurn } from './script.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CHARGE_PASS_CALLS, CHARGE_PASS_SECONDS, type ChargePass } from '@slipway/contracts';
+import { CHARGE_PASS_CALLS, CHARGE_PASS_SECONDS, type ChargePass } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import { available } from '../management/master-only.js';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { DeleteKeys, GenerateKey, type PutUser, UpdateKey } from '@slipway/contracts';
+import { DeleteKeys, GenerateKey, type PutUser, UpdateKey } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { LedgerCalls } from '@slipway/contracts';
+import type { LedgerCalls } from '@slipway/contracts/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 interface Row {

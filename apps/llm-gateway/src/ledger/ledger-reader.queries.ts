@@ -1,4 +1,4 @@
-import type { LedgerPage } from '@slipway/contracts';
+import type { LedgerPage } from '@slipway/contracts/models';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 
 interface Row {

@@ -1,4 +1,4 @@
-import { DeleteTeams, PutTeam, UpdateTeamMember } from '@slipway/contracts';
+import { DeleteTeams, PutTeam, UpdateTeamMember } from '@slipway/contracts/models';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import { DeleteUsers, PutUser } from '@slipway/contracts';
+import { DeleteUsers, PutUser } from '@slipway/contracts/models';
 import { notFound, parseOrThrow } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import { type PromptLogMode, PromptLogQuery, type PromptPage, PromptPolicies } from '@slipway/contracts';
+import { type PromptLogMode, PromptLogQuery, type PromptPage, PromptPolicies } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import { parseOrThrow } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LoggedPrompt, PromptPage, PromptPolicies } from '@slipway/contracts';
+import type { LoggedPrompt, PromptPage, PromptPolicies } from '@slipway/contracts/models';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** Of a page: half a megabyte each at most. */

@@ -1,4 +1,4 @@
-import type { LoggedPrompt } from '@slipway/contracts';
+import type { LoggedPrompt } from '@slipway/contracts/models';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { maskSecrets } from './mask-secrets.js';

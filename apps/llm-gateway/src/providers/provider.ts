@@ -1,4 +1,4 @@
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import type { Address } from '../wire/address.js';
 import type { Dialect } from '../wire/dialect.js';
 import type { ProviderFormat } from './format.js';

@@ -1,4 +1,4 @@
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import { anthropic } from './anthropic/provider.js';
 import { azure } from './azure/provider.js';
 import { bedrock } from './bedrock/provider.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import fc from 'fast-check';
 import { providerOf } from './providers.js';
 import { golden } from './test-golden.js';

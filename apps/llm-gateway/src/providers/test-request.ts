@@ -1,4 +1,4 @@
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import type { Target } from '../wire/exchange.js';
 import type { TurnsRequest } from '../wire/turns.js';
 

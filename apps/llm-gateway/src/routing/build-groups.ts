@@ -1,4 +1,4 @@
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice, priceOf } from '@slipway/llm';
 import { openAi } from '../providers/openai/provider.js';

@@ -1,4 +1,4 @@
-import type { GatewayDeployment, GatewayDeploymentList, GatewayDeploymentTest } from '@slipway/contracts';
+import type { GatewayDeployment, GatewayDeploymentList, GatewayDeploymentTest } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bearerToken } from '../keys/master-key.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 
 /** Why a call failed, as far as it matters for what is tried next. */
 export const FALLBACK_CLASSES = ['context', 'content-policy', 'rate-limit', 'any'] as const;

@@ -1,4 +1,4 @@
-import { DEMO_MODEL, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders, PROVIDER_IDS, type ProviderId } from '@slipway/contracts';
+import { DEMO_MODEL, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders, PROVIDER_IDS, type ProviderId } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice } from '@slipway/llm';
 import type { z } from 'zod';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PROVIDER_IDS } from '@slipway/contracts';
+import { PROVIDER_IDS } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import { MODEL_CAPABILITIES } from '@slipway/llm';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { OwnProviders } from '@slipway/contracts';
+import { OwnProviders } from '@slipway/contracts/models';
 
 const NONCE = 12;
 const TAG = 16;

@@ -1,4 +1,4 @@
-import type { GatewayDeploymentTest } from '@slipway/contracts';
+import type { GatewayDeploymentTest } from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';
 import { brokenOf, inStreamErrorOf, refusalOf } from '../calls/upstream-failure.js';

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import type { Usage } from '../calls/usage.js';
 import type { Dialect } from './dialect.js';

@@ -1,4 +1,4 @@
-import type { ProviderId } from '@slipway/contracts';
+import type { ProviderId } from '@slipway/contracts/models';
 import type { Usage } from '../calls/usage.js';
 import type { Dialect } from './dialect.js';
 import type { RoutingFields } from './routing-fields.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import type { SqlPool } from '@slipway/db/sql';
 import { estimateSeconds, type OrgShare, placeInOrg, positionOf, type WaitingClaim } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RESOURCE_FACTORS, StartRuntime } from '@slipway/contracts';
+import { RESOURCE_FACTORS, StartRuntime } from '@slipway/contracts/sandboxes';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { PoolSpec } from '../pool/pool-context.js';
 

@@ -1,4 +1,4 @@
-import { ARCHIVE_PARTS } from '@slipway/contracts';
+import { ARCHIVE_PARTS } from '@slipway/contracts/agent';
 import type { WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 
 /** Workspaces that are copied at once. Each is one stream; a store answers some hundred requests a second. */

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, UseGuards } from '@nestjs/common';
-import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
+import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts/sandboxes';
 import { ApiKeyGuard, OrgId } from '../sessions/api-key.guard.js';
 import { FleetService } from './fleet.service.js';
 

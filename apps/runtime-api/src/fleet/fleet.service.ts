@@ -1,4 +1,4 @@
-import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
+import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts/sandboxes';
 import { estimateSeconds, positionOf } from '@slipway/domain';
 import { quotaReached } from '../claims/queue-place.js';
 import { type QueueSnapshot, readQueue } from '../claims/waiting.queries.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BRIEF_SESSION_PREFIX } from '@slipway/contracts';
+import { BRIEF_SESSION_PREFIX } from '@slipway/contracts/sandboxes';
 import { FarmBackend } from '@slipway/sandbox/testing';
 import { PoolWorld } from '../testing/pool-world.js';
 import type { PoolContext } from './pool-context.js';

@@ -1,4 +1,4 @@
-import { BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS } from '@slipway/contracts';
+import { BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS } from '@slipway/contracts/sandboxes';
 import { sandboxRequest } from '@slipway/sandbox';
 import { releaseClaim } from '../sessions/sessions.queries.js';
 import { inParallel } from './in-parallel.js';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { ORG_HEADER } from '@slipway/contracts';
+import { ORG_HEADER } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import type { FastifyRequest } from 'fastify';

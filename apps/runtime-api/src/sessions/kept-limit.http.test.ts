@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ORG_HEADER } from '@slipway/contracts';
+import { ORG_HEADER } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';

@@ -1,5 +1,5 @@
 import type { SecretBox } from '@slipway/auth/secret-box';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { keyContext } from './sealing.js';
 import type { SessionRow } from './sessions.queries.js';
 

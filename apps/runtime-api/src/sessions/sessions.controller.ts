@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Headers, HttpCode, Inject, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
-import { APP_KEY_SHA256_HEADER, type Runtime, RuntimeId, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts';
+import { APP_KEY_SHA256_HEADER, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts/agent';
+import { type Runtime, RuntimeId } from '@slipway/contracts/sandboxes';
 import { parseOrThrow } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { goneSignal, keyHashOf, waitOf } from '../claims/request-wait.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Problem, Runtime } from '@slipway/contracts';
+import { Problem } from '@slipway/contracts/errors';
+import { Runtime } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { gatewayKeyOf } from '@slipway/auth/caller-keys';
 import type { SecretBox } from '@slipway/auth/secret-box';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Claims, SlotSupply } from '../claims/claims.js';
 import { readStartRequest } from '../claims/start-request.js';

@@ -1,5 +1,5 @@
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
-import { APP_KEY_SHA256_HEADER } from '@slipway/contracts';
+import { APP_KEY_SHA256_HEADER } from '@slipway/contracts/agent';
 import type { FastifyInstance } from 'fastify';
 import { goneSignal, keyHashOf, waitOf } from '../claims/request-wait.js';
 import { type ApiKeyGuard, orgOf } from './api-key.guard.js';

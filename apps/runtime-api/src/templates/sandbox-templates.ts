@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { EgressClass } from '@slipway/contracts';
+import type { EgressClass } from '@slipway/contracts/sandboxes';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { readTemplates } from '@slipway/sandbox/adapters/kubernetes';
 import { parse as parseYaml } from 'yaml';

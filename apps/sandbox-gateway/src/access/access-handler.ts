@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { SANDBOX_TOKEN_SECONDS, type VerifiedToken } from '@slipway/auth/sandbox-access';
-import { SandboxTicketForm } from '@slipway/contracts';
+import { SandboxTicketForm } from '@slipway/contracts/sandboxes';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { SandboxAddress } from '../routing/address.js';
 import { accessCookieName } from './credentials.js';

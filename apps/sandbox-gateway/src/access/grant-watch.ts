@@ -1,4 +1,5 @@
-import { type Permission, ROLE_PERMISSIONS, type SandboxAccessClaims } from '@slipway/contracts';
+import { type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
+import { type SandboxAccessClaims } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { LiveGrant } from './grants.queries.js';

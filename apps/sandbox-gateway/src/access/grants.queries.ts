@@ -1,4 +1,5 @@
-import type { CallerUser, Role } from '@slipway/contracts';
+import type { CallerUser } from '@slipway/contracts/agent';
+import type { Role } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 
 /** A grant that holds, as the database sees it now. */

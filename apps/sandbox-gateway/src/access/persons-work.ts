@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SANDBOX_PORTS, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts';
+import { SANDBOX_PORTS, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts/sandboxes';
 import type { Logger } from '@slipway/telemetry';
 import type { LiveGrant } from './grants.queries.js';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AgentWork, CHARGE_PASS_HEADER } from '@slipway/contracts';
+import { type AgentWork, CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
 import { budgetReason } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { LiveGrant, SpendingAnswer } from './grants.queries.js';

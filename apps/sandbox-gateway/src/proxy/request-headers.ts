@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SANDBOX_TOKEN_PREFIX } from '@slipway/auth/sandbox-access';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader } from '@slipway/contracts/agent';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { cookiesOf, headerToken } from '../access/credentials.js';
 import type { SandboxAddress } from '../routing/address.js';

@@ -1,4 +1,4 @@
-import { sandboxPortOf } from '@slipway/contracts';
+import { sandboxPortOf } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 
 /** What a request is for. */

@@ -1,4 +1,5 @@
-import { ORG_HEADER, Runtime, SANDBOX_PORTS, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts';
+import { WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts/agent';
+import { ORG_HEADER, Runtime, SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { Pool } from 'undici';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@slipway/api-client';
-import { ERRORS, type ErrorCode } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 
 /** A failure as a person reads it: what happened, what to do, what to quote. */
 export interface Failure {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { CreateApiKey, CreateSecret, Money, UpdateOrgSettings } from '@slipway/contracts';
+import { CreateApiKey } from '@slipway/contracts/identity';
+import { UpdateOrgSettings } from '@slipway/contracts/organizations';
+import { CreateSecret } from '@slipway/contracts/secrets';
+import { Money } from '@slipway/contracts/spending';
 import { t } from '../messages/testing.ts';
 import { sentenceOf } from './sentence.ts';
 

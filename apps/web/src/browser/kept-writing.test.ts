@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_LIVE_TEXT_BYTES } from '@slipway/contracts';
+import { MAX_LIVE_TEXT_BYTES } from '@slipway/contracts/live';
 import fc from 'fast-check';
 import { beginWriting, dropWriting, forgetWriting, MAX_AGE_MS, MAX_CHARACTERS, MAX_KEPT, noteWriting, sweepWriting } from './kept-writing.ts';
 

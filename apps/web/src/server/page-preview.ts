@@ -1,4 +1,4 @@
-import { type PagePreview, PREVIEW_HEADER } from '@slipway/contracts';
+import { type PagePreview, PREVIEW_HEADER } from '@slipway/contracts/operate';
 import { headers } from 'next/headers';
 import { decodePreview } from './preview-header.ts';
 

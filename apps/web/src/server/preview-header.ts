@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { PagePreview } from '@slipway/contracts';
+import { PagePreview } from '@slipway/contracts/operate';
 
 /** Most that a header may unpack to. Bytes. */
 const MAX_BYTES = 128 * 1024;

@@ -1,5 +1,5 @@
 import type { MadeEvent } from '@slipway/analytics';
-import { type AnalyticsEvent, analyticsProvider, modelName } from '@slipway/contracts';
+import { type AnalyticsEvent, analyticsProvider, modelName } from '@slipway/contracts/operate';
 import { z } from 'zod';
 
 /** An entry of the audit, as far as an analytics event needs it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { wireEvent } from '@slipway/analytics';
-import { ANALYTICS_EVENT_NAMES, ANALYTICS_EVENTS, modelName } from '@slipway/contracts';
+import { ANALYTICS_EVENT_NAMES, ANALYTICS_EVENTS, modelName } from '@slipway/contracts/operate';
 import { z } from 'zod';
 
 /** Every name that may leave, by event. A change here is a change of what is reported about users, and of `docs/operate/analytics.md`. */

@@ -1,5 +1,8 @@
 import type { MadeEvent } from '@slipway/analytics';
-import { type AnalyticsEvent, analyticsProvider, ERROR_CODES, EXECUTION_STATUSES, modelName, START_STATUSES } from '@slipway/contracts';
+import { START_STATUSES } from '@slipway/contracts/conversations';
+import { ERROR_CODES } from '@slipway/contracts/errors';
+import { EXECUTION_STATUSES } from '@slipway/contracts/events';
+import { type AnalyticsEvent, analyticsProvider, modelName } from '@slipway/contracts/operate';
 import { z } from 'zod';
 
 /** A line of a log, as far as an analytics event needs it. `at` is the database's time. */

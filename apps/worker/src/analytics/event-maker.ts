@@ -1,5 +1,5 @@
 import { countWaiting, keepEvents, MAX_WAITING, type MadeEvent } from '@slipway/analytics';
-import { modelName } from '@slipway/contracts';
+import { modelName } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';

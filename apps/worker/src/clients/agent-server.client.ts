@@ -3,15 +3,15 @@ import {
   type ApplySettings,
   applyEarlier,
   BashOutput,
-  type BundleRequest,
   CALLER_KEY_HEADER,
   ConversationInfo,
   GitChange,
   type RefusedSetting,
   type SandboxSecrets,
   type StartConversationRequest,
-  THROUGH_GATEWAY_HEADER,
-} from '@slipway/contracts';
+} from '@slipway/contracts/agent';
+import { type BundleRequest } from '@slipway/contracts/repositories';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { callBytes, callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';

@@ -1,15 +1,15 @@
+import { LedgerCalls } from '@slipway/contracts/conversations';
 import {
   type BudgetStops,
   type ChargePass,
   type ConversationSpending,
   GatewayModelList,
   GeneratedKey,
-  LedgerCalls,
   LedgerPage,
   type OrgLimits,
   type OwnProviders,
   type PromptPolicies,
-} from '@slipway/contracts';
+} from '@slipway/contracts/models';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */

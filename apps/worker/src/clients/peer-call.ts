@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, Problem } from '@slipway/contracts';
+import { ERROR_CODES, type ErrorCode, Problem } from '@slipway/contracts/errors';
 import { type ReadSlot, readWithin } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { traceHeaders } from '@slipway/telemetry';

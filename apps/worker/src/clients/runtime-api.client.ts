@@ -1,5 +1,6 @@
 import { callerKeySha256 } from '@slipway/auth/caller-keys';
-import { APP_KEY_SHA256_HEADER, ORG_HEADER, Runtime } from '@slipway/contracts';
+import { APP_KEY_SHA256_HEADER } from '@slipway/contracts/agent';
+import { ORG_HEADER, Runtime } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 

@@ -1,4 +1,4 @@
-import type { ChargePass } from '@slipway/contracts';
+import type { ChargePass } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';

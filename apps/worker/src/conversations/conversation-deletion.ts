@@ -1,4 +1,4 @@
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';

@@ -1,13 +1,8 @@
-import {
-  type ConversationEvent,
-  ERRORS,
-  type ExecutionStatus,
-  type PullRequest,
-  type QueueName,
-  type SandboxStatus,
-  type StartStep,
-  type WorkspaceState,
-} from '@slipway/contracts';
+import { type SandboxStatus, type StartStep, type WorkspaceState } from '@slipway/contracts/conversations';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type ConversationEvent, type ExecutionStatus } from '@slipway/contracts/events';
+import { type QueueName } from '@slipway/contracts/operate';
+import { type PullRequest } from '@slipway/contracts/repositories';
 import { readTrigger } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, conversationStatus, type Ids, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';

@@ -1,4 +1,5 @@
-import type { ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus, StartStep } from '@slipway/contracts';
+import type { ConversationStatus, SandboxStatus, StartStatus, StartStep } from '@slipway/contracts/conversations';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { SETTINGS_VERSION } from '@slipway/db/conversations';
 import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConversationQueue } from '@slipway/contracts';
+import type { ConversationQueue } from '@slipway/contracts/operate';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
 import { currentTraceId } from '@slipway/telemetry';

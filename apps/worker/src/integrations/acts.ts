@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  BranchName,
-  type ConversationQueue,
-  DEFAULT_ORG_SETTINGS,
-  DEFAULT_PROCESSORS,
-  type DeliveryReason,
-  MAX_QUEUED_MESSAGES,
-  OrgSettingValues,
-  RepositoryUrl,
-} from '@slipway/contracts';
+import { BranchName, MAX_QUEUED_MESSAGES, RepositoryUrl } from '@slipway/contracts/conversations';
+import { DEFAULT_PROCESSORS, type DeliveryReason } from '@slipway/contracts/integrations';
+import { type ConversationQueue } from '@slipway/contracts/operate';
+import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts/organizations';
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';

@@ -1,4 +1,4 @@
-import { PROFILE_PREFIX } from '@slipway/contracts';
+import { PROFILE_PREFIX } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';

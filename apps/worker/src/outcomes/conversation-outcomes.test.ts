@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { LedgerCall } from '@slipway/contracts';
+import type { LedgerCall } from '@slipway/contracts/conversations';
 import { createLogger } from '@slipway/telemetry';
 import pg from 'pg';
 import { foldLedger } from '../sweeps/usage/usage.queries.js';

@@ -1,4 +1,4 @@
-import { MAX_TRACE_SPANS } from '@slipway/contracts';
+import { MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { startWait, turnSums } from '@slipway/domain/outcomes';

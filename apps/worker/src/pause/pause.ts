@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ERRORS, type ErrorCode, type Runtime, type StartStep, type WorkspaceState } from '@slipway/contracts';
+import { type StartStep, type WorkspaceState } from '@slipway/contracts/conversations';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
+import { type Runtime } from '@slipway/contracts/sandboxes';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { INITIAL_STATUS } from '@slipway/domain';

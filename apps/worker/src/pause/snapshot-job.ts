@@ -1,4 +1,5 @@
-import { ERRORS, type QueuePayload } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';

@@ -1,4 +1,5 @@
-import type { FileChange, GitChange } from '@slipway/contracts';
+import type { GitChange } from '@slipway/contracts/agent';
+import type { FileChange } from '@slipway/contracts/repositories';
 import type { SqlPool } from '@slipway/db/sql';
 import type { ReadSlot } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -1,4 +1,6 @@
-import type { ConnectionSettings, ConversationStatus, FixStop } from '@slipway/contracts';
+import type { ConversationStatus } from '@slipway/contracts/conversations';
+import type { ConnectionSettings } from '@slipway/contracts/integrations';
+import type { FixStop } from '@slipway/contracts/repositories';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 
 export type FixDecision = { readonly kind: 'none' } | { readonly kind: 'ask' } | { readonly kind: 'stop'; readonly why: FixStop };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { PullRequestCheck } from '@slipway/contracts';
-import { MAX_FIXED_CHECKS } from '@slipway/contracts';
+import type { PullRequestCheck } from '@slipway/contracts/repositories';
+import { MAX_FIXED_CHECKS } from '@slipway/contracts/repositories';
 import { type CodeHost, maskedText, ProviderRefusal, promptOf, type ThreadPassage } from '@slipway/integrations';
 import type { PullRequestRow, RequestedFix } from '@slipway/integrations/pull-requests';
 

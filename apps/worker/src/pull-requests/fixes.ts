@@ -1,4 +1,6 @@
-import { type ConversationQueue, type FixStop, MAX_QUEUED_MESSAGES } from '@slipway/contracts';
+import { MAX_QUEUED_MESSAGES } from '@slipway/contracts/conversations';
+import { type ConversationQueue } from '@slipway/contracts/operate';
+import { type FixStop } from '@slipway/contracts/repositories';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import { ProviderRefusal } from '@slipway/integrations';
 import { isRefusedAddress } from '@slipway/integrations/dispatch';

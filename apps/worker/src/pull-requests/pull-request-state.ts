@@ -1,4 +1,4 @@
-import { type ChecksSummary, MAX_CHECKS, type PullRequest, type PullRequestCheck } from '@slipway/contracts';
+import { type ChecksSummary, MAX_CHECKS, type PullRequest, type PullRequestCheck } from '@slipway/contracts/repositories';
 import type { CodeHost, CommitCheck, Review } from '@slipway/integrations';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import type { SeenPullRequest } from '../outcomes/pull-request-outcomes.queries.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
-/** Goes in 0.2.0, with the aliases of `libs/contracts/src/earlier-settings.ts` and the trigger `conversation_mirror_earlier_settings`. */
+/** Goes in 0.2.0, with the aliases of `libs/contracts/src/agent/earlier-settings.ts` and the trigger `conversation_mirror_earlier_settings`. */
 describe('settings beside replicas and sandboxes of the release before', () => {
   let harness: Harness;
   beforeAll(async () => {

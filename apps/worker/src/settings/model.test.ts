@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { llmKeyContext } from '@slipway/auth/envelope';
-import type { LlmSettings } from '@slipway/contracts';
+import type { LlmSettings } from '@slipway/contracts/agent';
 import { inOrg } from '@slipway/db/sql';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 

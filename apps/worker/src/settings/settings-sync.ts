@@ -1,4 +1,4 @@
-import type { ApplySettings } from '@slipway/contracts';
+import type { ApplySettings } from '@slipway/contracts/agent';
 import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';

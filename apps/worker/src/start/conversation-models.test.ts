@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { llmKeyContext } from '@slipway/auth/envelope';
-import type { LlmSettings } from '@slipway/contracts';
+import type { LlmSettings } from '@slipway/contracts/agent';
 import { inOrg } from '@slipway/db/sql';
 import { freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
 import { type Harness, ORG, openHarness, queueDatabase, SECRET } from '../testing/harness.js';

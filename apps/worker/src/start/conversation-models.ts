@@ -1,5 +1,6 @@
 import { type Envelope, llmKeyContext } from '@slipway/auth/envelope';
-import { gatewayModelOf, type LlmSettings, type OwnProviders, profileNameOf } from '@slipway/contracts';
+import { type LlmSettings } from '@slipway/contracts/agent';
+import { gatewayModelOf, type OwnProviders, profileNameOf } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';

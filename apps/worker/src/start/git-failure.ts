@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import { progressOf } from './workspace-script.js';
 

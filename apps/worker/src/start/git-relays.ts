@@ -1,5 +1,5 @@
 import type { GitTokens } from '@slipway/auth/git-token';
-import type { SandboxSecrets } from '@slipway/contracts';
+import type { SandboxSecrets } from '@slipway/contracts/agent';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { baseUrlOf } from '@slipway/integrations';
 import type { ConversationRow } from '../conversations/conversation.queries.js';

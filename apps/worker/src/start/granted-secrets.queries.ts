@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SecretKind, SecretScope } from '@slipway/contracts';
+import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface SealedSecret {

@@ -1,5 +1,6 @@
 import { Envelope, secretContext } from '@slipway/auth/envelope';
-import { repositoryKey, type SandboxSecrets, type SecretScope } from '@slipway/contracts';
+import { type SandboxSecrets } from '@slipway/contracts/agent';
+import { repositoryKey, type SecretScope } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { AgentServerClient } from '../clients/agent-server.client.js';

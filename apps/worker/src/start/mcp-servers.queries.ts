@@ -1,4 +1,5 @@
-import { type CreateMcpServer, MAX_CONVERSATION_MCP_SERVERS, type McpServerConfig } from '@slipway/contracts';
+import { MAX_CONVERSATION_MCP_SERVERS, type McpServerConfig } from '@slipway/contracts/agent';
+import { type CreateMcpServer } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { mcpServerConfigOf, type StoredMcpConfig } from '@slipway/domain';
 

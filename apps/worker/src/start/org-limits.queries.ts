@@ -1,4 +1,4 @@
-import { OrgSettingValues } from '@slipway/contracts';
+import { OrgSettingValues } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** Steps that an agent of the organization may take for one message, as its admins have set them; `null` when they have not. */

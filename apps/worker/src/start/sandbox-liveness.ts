@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { LEASE_MS } from '@slipway/contracts';
+import { LEASE_MS } from '@slipway/contracts/events';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { AgentServerClient } from '../clients/agent-server.client.js';

@@ -1,4 +1,5 @@
-import type { ErrorCode, StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import type { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 

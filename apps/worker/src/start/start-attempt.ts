@@ -1,4 +1,5 @@
-import { LEASE_MS, type SandboxStatus, type StartStatus, type StartStep } from '@slipway/contracts';
+import { type SandboxStatus, type StartStatus, type StartStep } from '@slipway/contracts/conversations';
+import { LEASE_MS } from '@slipway/contracts/events';
 import type { Clock } from '@slipway/domain';
 import type { SlipwayError } from '@slipway/errors';
 import type { Checkpoint } from '../conversations/conversation.queries.js';

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { IngestTokens } from '@slipway/auth/ingest-token';
-import type { Runtime, StartConversationRequest } from '@slipway/contracts';
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { Runtime } from '@slipway/contracts/sandboxes';
 import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';

@@ -1,4 +1,5 @@
-import { ERRORS, type QueueName } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type QueueName } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

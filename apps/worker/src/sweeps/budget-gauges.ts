@@ -1,4 +1,4 @@
-import { BUDGET_THRESHOLDS } from '@slipway/contracts';
+import { BUDGET_THRESHOLDS } from '@slipway/contracts/spending';
 import type { SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { system } from '../conversations/conversation.queries.js';

@@ -1,4 +1,6 @@
-import { DELIVERY_DAYS, QUEUES, type QueueName, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts';
+import { DELIVERY_DAYS } from '@slipway/contracts/integrations';
+import { QUEUES, type QueueName } from '@slipway/contracts/operate';
+import { SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts/sandboxes';
 import type { SqlPool } from '@slipway/db/sql';
 import { lockConversation, system } from '../conversations/conversation.queries.js';
 

@@ -1,4 +1,4 @@
-import { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts';
+import { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';

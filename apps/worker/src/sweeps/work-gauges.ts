@@ -1,4 +1,4 @@
-import { QUEUES } from '@slipway/contracts';
+import { QUEUES } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { conversationCounts, outboxJobAges } from './sweeps.queries.js';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { type AppliedSettings, ApplySettings, type LlmSettings, SandboxSecrets } from '@slipway/contracts';
+import { type AppliedSettings, ApplySettings, type LlmSettings, SandboxSecrets } from '@slipway/contracts/agent';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';

@@ -4,7 +4,7 @@ import { Envelope } from '@slipway/auth/envelope';
 import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
-import type { ExecutionStatus } from '@slipway/contracts';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/queue';

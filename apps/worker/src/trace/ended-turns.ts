@@ -1,4 +1,4 @@
-import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
+import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
 import type { SqlPool } from '@slipway/db/sql';
 import { type CollectedTrace, collectTrace } from '@slipway/db/trace';
 import type { Clock } from '@slipway/domain';

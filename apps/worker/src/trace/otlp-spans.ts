@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { HrTime, SpanContext } from '@opentelemetry/api';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
-import type { TraceSpan, TraceTurn } from '@slipway/contracts';
+import type { TraceSpan, TraceTurn } from '@slipway/contracts/conversations';
 import { attributesOf, GEN_AI_SCHEMA_URL, type Trace } from '@slipway/domain/trace';
 
 /** As the exporter takes it. */

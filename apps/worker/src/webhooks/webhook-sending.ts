@@ -1,5 +1,5 @@
 import { type Envelope, outgoingWebhookContext } from '@slipway/auth/envelope';
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { standardHeaders } from '@slipway/integrations';

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 
 /** What the condensations of a log leave of it for the model. */
 export interface Condensed {

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import type { ChatMessage, CompletionRequest } from '@slipway/llm';
 import { planOf } from '../tools/task-tracker.js';
 import type { CondensationPlan } from './plan.js';

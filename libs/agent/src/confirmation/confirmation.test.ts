@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AgentAction, type ConfirmationSettings, type ConversationEvent } from '@slipway/contracts';
+import { AgentAction } from '@slipway/contracts/actions';
+import { type ConfirmationSettings } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import { isAcceptedAndPending, pendingActions } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
 import fc from 'fast-check';

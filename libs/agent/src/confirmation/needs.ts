@@ -1,4 +1,5 @@
-import type { AgentAction, ConfirmationPolicy, ConfirmationRule, ConfirmationSettings, SecurityRisk } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { ConfirmationPolicy, ConfirmationRule, ConfirmationSettings, SecurityRisk } from '@slipway/contracts/conversations';
 import { type Assessment, assess, atLeast } from '../security/analyze.js';
 
 /** Nothing of these leaves the conversation: as in OpenHands no confirmation is needed. */

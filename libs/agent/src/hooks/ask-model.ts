@@ -1,4 +1,4 @@
-import type { HookDefinition } from '@slipway/contracts';
+import type { HookDefinition } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { callModel } from '../model-call.js';
 import type { AgentPorts } from '../ports.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { HookConfig } from '@slipway/contracts';
+import { HookConfig } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import type { HookPort } from '../ports.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { HookConfig, type SandboxAction } from '@slipway/contracts';
+import { type SandboxAction } from '@slipway/contracts/actions';
+import { HookConfig } from '@slipway/contracts/events';
 import { unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { runAgent } from '../run.js';

@@ -1,4 +1,4 @@
-import type { HookDefinition } from '@slipway/contracts';
+import type { HookDefinition } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { AgentPorts, RunSettings } from '../ports.js';
 import { type SubAgentKind, toolsOf } from '../sub-agents/kinds.js';

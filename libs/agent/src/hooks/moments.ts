@@ -1,4 +1,5 @@
-import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { type EventStamp, stamp } from '../events.js';
 import type { AgentPorts, Observation, RunSettings } from '../ports.js';
 import { textOf } from '../prompt.js';

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
-import type { EventOf, HookDefinition, HookMatcher, HookType } from '@slipway/contracts';
-import { hookKey } from '@slipway/contracts';
+import type { EventOf, HookDefinition, HookMatcher, HookType } from '@slipway/contracts/events';
+import { hookKey } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
 import { stamp } from '../events.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentAction, type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts';
+import { AgentAction } from '@slipway/contracts/actions';
+import { type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts/conversations';
 import fc from 'fast-check';
 import { assess } from './analyze.js';
 

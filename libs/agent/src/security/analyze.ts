@@ -1,4 +1,5 @@
-import type { AgentAction, SecurityAnalyzer, SecurityRisk } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { SecurityAnalyzer, SecurityRisk } from '@slipway/contracts/conversations';
 import { browserRisksOf } from './browser-rules.js';
 import { HIGH_PATTERNS, MEDIUM_PATHS, MEDIUM_PATTERNS, type Pattern } from './patterns.js';
 import { railsOf } from './rails.js';

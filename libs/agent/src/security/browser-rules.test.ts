@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentAction, type SecurityRisk } from '@slipway/contracts';
+import { AgentAction } from '@slipway/contracts/actions';
+import { type SecurityRisk } from '@slipway/contracts/conversations';
 import { assess } from './analyze.js';
 
 const risk = (action: Record<string, unknown>): SecurityRisk =>

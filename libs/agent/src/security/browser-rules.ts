@@ -1,4 +1,4 @@
-import type { AgentAction } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
 
 /** Longest text that is examined. UTF-16 code units. */
 const MAX_LENGTH = 20_000;

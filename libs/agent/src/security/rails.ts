@@ -1,4 +1,4 @@
-import type { AgentAction } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
 import { commandOf } from './subject.js';
 
 /** Folders whose loss is the loss of the machine. */

@@ -1,4 +1,4 @@
-import type { AgentAction } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
 
 /**
  * Longest text that rules examine. UTF-16 code units: harmful parts come early, and an endless command must not cost

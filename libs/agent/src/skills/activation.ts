@@ -1,4 +1,5 @@
-import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { globMatcher } from '@slipway/domain';
 import { condensedOf } from '../condenser/condensation.js';
 import { pathsOf } from '../security/subject.js';

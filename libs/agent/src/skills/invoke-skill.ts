@@ -1,4 +1,4 @@
-import { InvokeSkillAction } from '@slipway/contracts';
+import { InvokeSkillAction } from '@slipway/contracts/actions';
 import type { Observation, Tool } from '../ports.js';
 import { define } from '../tools/tool.js';
 import type { Skill } from './skill.js';

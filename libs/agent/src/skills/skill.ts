@@ -1,4 +1,4 @@
-import type { GivenSkill } from '@slipway/contracts';
+import type { GivenSkill } from '@slipway/contracts/actions';
 import { readFrontMatter } from './front-matter.js';
 
 /** Longest description that the model is shown before it asks for the skill. Characters. */

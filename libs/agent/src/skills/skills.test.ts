@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AgentAction, ConversationEvent } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import fc from 'fast-check';
 import { activatedBy, broughtByFiles, skillsPrompt } from './activation.js';
 import { readFrontMatter } from './front-matter.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAIN_SESSION, type SandboxAction } from '@slipway/contracts';
+import { MAIN_SESSION, type SandboxAction } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { ToolPort } from '../ports.js';
 

@@ -1,4 +1,4 @@
-import { type AgentDefinition, DelegateAction, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts';
+import { type AgentDefinition, DelegateAction, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from '../tools/tool.js';
 import { delegate, spawn } from './delegate.js';

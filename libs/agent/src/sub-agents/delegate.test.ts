@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { EventOf, SandboxAction } from '@slipway/contracts';
+import type { SandboxAction } from '@slipway/contracts/actions';
+import type { EventOf } from '@slipway/contracts/events';
 import { unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, textOfMessage, until } from '@slipway/testing';
 import { runAgent } from '../run.js';

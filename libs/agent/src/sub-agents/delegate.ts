@@ -1,4 +1,5 @@
-import { type ConversationEvent, DelegateAction, type EventOf, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts';
+import { DelegateAction, MAX_NAMED_SUB_AGENTS } from '@slipway/contracts/actions';
+import { type ConversationEvent, type EventOf } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
 import type { Observation, OwnToolContext } from '../ports.js';

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '@slipway/contracts';
+import type { AgentDefinition } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { FILE_VIEWER } from '../tools/look.js';
 

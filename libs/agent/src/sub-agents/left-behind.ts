@@ -1,4 +1,5 @@
-import { DelegateAction, type EventOf, TaskAction } from '@slipway/contracts';
+import { DelegateAction, TaskAction } from '@slipway/contracts/actions';
+import { type EventOf } from '@slipway/contracts/events';
 import { newTaskId } from './sub-agent-log.js';
 
 /** Said of an action whose sub-agents were stopped with it: what they know stays, and how they go on. Empty for every other action. */

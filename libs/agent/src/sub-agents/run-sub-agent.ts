@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { pendingActions, unansweredActions } from '@slipway/domain';
 import { stamp, statusUpdate } from '../events.js';
 import { finalResponse } from '../final-response.js';

@@ -1,4 +1,4 @@
-import type { TaskAction } from '@slipway/contracts';
+import type { TaskAction } from '@slipway/contracts/actions';
 import { cutMiddle } from '../condenser/transcript.js';
 import type { Observation, OwnToolContext } from '../ports.js';
 import type { SubAgentKind } from './kinds.js';

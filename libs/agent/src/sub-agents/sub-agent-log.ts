@@ -1,4 +1,5 @@
-import { type ConversationEvent, SubAgentEvent } from '@slipway/contracts';
+import { SubAgentEvent } from '@slipway/contracts/actions';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import { stamp } from '../events.js';
 import type { AgentLog, AgentPorts } from '../ports.js';
 import { latestCall } from '../stats.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type EventOf, type StreamingDelta, SubAgentEvent } from '@slipway/contracts';
+import { SubAgentEvent } from '@slipway/contracts/actions';
+import { type EventOf, type StreamingDelta } from '@slipway/contracts/events';
 import { pendingActions, unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { stamp } from '../events.js';

@@ -1,4 +1,4 @@
-import { type AgentDefinition, TaskAction } from '@slipway/contracts';
+import { type AgentDefinition, TaskAction } from '@slipway/contracts/actions';
 import type { Observation, Tool } from '../ports.js';
 import { define } from '../tools/tool.js';
 import { DEFAULT_KIND, kindsOf } from './kinds.js';

@@ -1,4 +1,4 @@
-import { ApplyPatchAction } from '@slipway/contracts';
+import { ApplyPatchAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -13,7 +13,7 @@ import {
   BrowserStopRecordingAction,
   BrowserSwitchTabAction,
   BrowserTypeAction,
-} from '@slipway/contracts';
+} from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type FileEditAction, FileEditObservation, type SandboxAction, type SandboxObservation, textOfContent } from '@slipway/contracts';
+import { type FileEditAction, FileEditObservation, type SandboxAction, type SandboxObservation } from '@slipway/contracts/actions';
+import { textOfContent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer } from '@slipway/testing';
 import { MemoryLog, SETTINGS, testPorts } from '../testing.js';
 import { EDIT_FILE } from './file-edit.js';

@@ -1,4 +1,5 @@
-import { FileEditAction, type FileEditObservation, type FileEditorObservation, MAX_EDITED_LINES, textOfContent } from '@slipway/contracts';
+import { FileEditAction, type FileEditObservation, type FileEditorObservation, MAX_EDITED_LINES } from '@slipway/contracts/actions';
+import { textOfContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { callModel } from '../model-call.js';

@@ -1,4 +1,4 @@
-import { FileEditorAction } from '@slipway/contracts';
+import { FileEditorAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

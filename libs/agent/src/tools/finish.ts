@@ -1,4 +1,4 @@
-import { FinishAction } from '@slipway/contracts';
+import { FinishAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,4 +1,4 @@
-import { IPythonRunCellAction } from '@slipway/contracts';
+import { IPythonRunCellAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

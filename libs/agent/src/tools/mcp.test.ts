@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationEvent, EventOf, McpTool } from '@slipway/contracts';
+import type { McpTool } from '@slipway/contracts/agent';
+import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { messagesOf } from '../prompt.js';
 import { assess } from '../security/analyze.js';
 import { mcpTool } from './mcp.js';

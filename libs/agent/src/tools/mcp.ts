@@ -1,4 +1,5 @@
-import { type AgentAction, MCPToolAction, type McpTool } from '@slipway/contracts';
+import { type AgentAction, MCPToolAction } from '@slipway/contracts/actions';
+import { type McpTool } from '@slipway/contracts/agent';
 import type { Observation, OwnToolContext, Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import { FileEditorAction, KEEPS_DOWNLOADS, PlanningFileEditorAction, type SandboxAction } from '@slipway/contracts';
+import { FileEditorAction, KEEPS_DOWNLOADS, PlanningFileEditorAction, type SandboxAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { LOOKING_IN_BROWSER } from './browser.js';
 import { FILE_EDITOR } from './file-editor.js';

@@ -1,4 +1,5 @@
-import { type ConversationEvent, TaskTrackerAction } from '@slipway/contracts';
+import { TaskTrackerAction } from '@slipway/contracts/actions';
+import { type ConversationEvent } from '@slipway/contracts/events';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,4 +1,4 @@
-import { TerminalAction } from '@slipway/contracts';
+import { TerminalAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,4 +1,4 @@
-import { ThinkAction } from '@slipway/contracts';
+import { ThinkAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

@@ -1,4 +1,4 @@
-import type { AgentAction } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
 import type { ToolDefinition } from '@slipway/llm';
 import type { Tool } from '../ports.js';
 

@@ -1,4 +1,6 @@
-import { type AgentAction, type EventOf, SECURITY_RISKS } from '@slipway/contracts';
+import { type AgentAction } from '@slipway/contracts/actions';
+import { SECURITY_RISKS } from '@slipway/contracts/conversations';
+import { type EventOf } from '@slipway/contracts/events';
 import type { ToolCall, ToolDefinition } from '@slipway/llm';
 import type { z } from 'zod';
 import type { ParsedCall, Tool, ToolSet } from '../ports.js';

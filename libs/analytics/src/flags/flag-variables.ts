@@ -1,4 +1,4 @@
-import { FLAG_KEYS, FLAGS, type FlagKey } from '@slipway/contracts';
+import { FLAG_KEYS, FLAGS, type FlagKey } from '@slipway/contracts/operate';
 import { z } from 'zod';
 
 const isKnown = (key: string): key is FlagKey => (FLAG_KEYS as readonly string[]).includes(key);

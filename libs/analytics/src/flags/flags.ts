@@ -1,5 +1,5 @@
 import { type Client, type EvaluationContext, OpenFeature, type Provider } from '@openfeature/server-sdk';
-import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS, type FlagKey, type FlagValue, type FlagValues } from '@slipway/contracts';
+import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS, type FlagKey, type FlagValue, type FlagValues } from '@slipway/contracts/operate';
 import { analyticsPseudonym } from '../pseudonym.js';
 
 /** Values of flags for users, through OpenFeature. Whatever fails, the default of the code holds; no evaluation makes a request. */

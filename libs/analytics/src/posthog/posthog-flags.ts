@@ -1,5 +1,5 @@
 import { type EvaluationContext, FlagNotFoundError, type ResolutionDetails, StandardResolutionReasons } from '@openfeature/server-sdk';
-import { FLAG_KEYS, FLAGS } from '@slipway/contracts';
+import { FLAG_KEYS, FLAGS } from '@slipway/contracts/operate';
 import { PostHog } from 'posthog-node';
 import type { FlagDefinitions } from '../flags/definitions.js';
 import { StringFlags } from '../flags/static-provider.js';

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { API_KEY_OWNERS, PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
+import { API_KEY_OWNERS } from '@slipway/contracts/identity';
+import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EgressClaims } from '@slipway/contracts';
+import type { EgressClaims } from '@slipway/contracts/sandboxes';
 import fc from 'fast-check';
 import { EgressCredentials } from './egress-credential.js';
 

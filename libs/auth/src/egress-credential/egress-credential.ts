@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { EgressClaims } from '@slipway/contracts';
+import { EgressClaims } from '@slipway/contracts/sandboxes';
 
 /** The user's name in a proxy URL; who it is stands in the password. */
 export const EGRESS_USER = 'sandbox';

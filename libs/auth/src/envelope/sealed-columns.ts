@@ -1,4 +1,4 @@
-import type { SecretKind, SecretScope } from '@slipway/contracts';
+import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 
 /** Everything that stands sealed in the database: what is missing here is lost when its key goes. */
 

@@ -1,4 +1,4 @@
-import { IngestClaims } from '@slipway/contracts';
+import { IngestClaims } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { jwtVerify, SignJWT } from 'jose';
 

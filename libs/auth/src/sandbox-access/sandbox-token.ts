@@ -1,4 +1,4 @@
-import { SandboxAccessClaims } from '@slipway/contracts';
+import { SandboxAccessClaims } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { jwtVerify, SignJWT } from 'jose';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ObservationContent } from '../conversation-event.js';
+import { ObservationContent } from '../events/conversation-event.js';
 
 /** What every answer of the sandbox has: text for the model, and pictures where there are some. */
 export const baseObservation = z.looseObject({ content: z.array(ObservationContent), is_error: z.boolean() });

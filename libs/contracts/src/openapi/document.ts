@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type Operation, proofOf } from '../operation.js';
-import { operations } from '../operations.js';
-import { Problem } from '../problem.js';
+import { Problem } from '../errors/problem.js';
+import { operations } from '../operations/list.js';
+import { type Operation, proofOf } from '../operations/operation.js';
 import { exampleOf, NoExample } from './example-of.js';
 import type { Json } from './json.js';
 import { OPERATION_EXAMPLES, PARAMETERS } from './operation-examples.js';

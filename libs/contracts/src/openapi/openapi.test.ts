@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { COMMON_ERRORS, ERRORS, type Operation, operations, PERMISSIONS } from '../index.js';
+import { ERRORS } from '../errors/index.js';
+import { COMMON_ERRORS, type Operation, operations } from '../operations/index.js';
+import { PERMISSIONS } from '../organizations/index.js';
 import { exampleOf } from './example-of.js';
 import { errorsOf, openApi } from './index.js';
 import type { Json } from './json.js';

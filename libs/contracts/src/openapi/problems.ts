@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../error-codes.js';
-import { COMMON_ERRORS, type Operation, proofOf } from '../operation.js';
+import { ERRORS, type ErrorCode } from '../errors/error-codes.js';
+import { COMMON_ERRORS, type Operation, proofOf } from '../operations/operation.js';
 import type { Json } from './json.js';
 
 /**

@@ -1,6 +1,44 @@
 import { z } from 'zod';
-import * as contracts from '../index.js';
+import * as actions from '../actions/index.js';
+import * as agent from '../agent/index.js';
+import * as audit from '../audit/index.js';
+import * as conversations from '../conversations/index.js';
+import * as errors from '../errors/index.js';
+import * as events from '../events/index.js';
+import * as identity from '../identity/index.js';
+import * as integrations from '../integrations/index.js';
+import * as live from '../live/index.js';
+import * as models from '../models/index.js';
+import * as openhands from '../openhands/index.js';
+import * as operate from '../operate/index.js';
+import * as operations from '../operations/index.js';
+import * as organizations from '../organizations/index.js';
+import * as repositories from '../repositories/index.js';
+import * as sandboxes from '../sandboxes/index.js';
+import * as secrets from '../secrets/index.js';
+import * as spending from '../spending/index.js';
 import type { Json } from './json.js';
+
+const SUBJECTS = [
+  actions,
+  agent,
+  audit,
+  conversations,
+  errors,
+  events,
+  identity,
+  integrations,
+  live,
+  models,
+  openhands,
+  operate,
+  operations,
+  organizations,
+  repositories,
+  sandboxes,
+  secrets,
+  spending,
+];
 
 /** Formats whose pattern says nothing more: it is long, and tools that make values of a pattern take minutes for it. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uuid', 'email']);
@@ -16,7 +54,7 @@ export type Direction = 'input' | 'output';
 /** Schemas of one document: those that have an exported name become components, whoever reaches them. */
 export class DocumentSchemas {
   private readonly names: ReadonlyMap<z.ZodType, string> = new Map(
-    Object.entries(contracts).flatMap(([name, value]) => (value instanceof z.ZodType ? [[value, name] as const] : [])),
+    SUBJECTS.flatMap((subject) => Object.entries<unknown>(subject)).flatMap(([name, value]) => (value instanceof z.ZodType ? [[value, name] as const] : [])),
   );
   private readonly used = { input: new Map<z.ZodType, string>(), output: new Map<z.ZodType, string>() };
 

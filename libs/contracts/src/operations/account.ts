@@ -1,6 +1,6 @@
-import { AcceptTerms, ConnectionList, EndedSessions, EndSessions, MySessionList, MySettings, UpdateMySettings, VerifyEmail } from '../account.js';
-import type { Operation } from '../operation.js';
-import { Me } from '../orgs.js';
+import { AcceptTerms, ConnectionList, EndedSessions, EndSessions, MySessionList, MySettings, UpdateMySettings, VerifyEmail } from '../identity/account.js';
+import { Me } from '../organizations/orgs.js';
+import type { Operation } from './operation.js';
 
 const ME = '/api/v1/me';
 

@@ -1,8 +1,8 @@
-import { BudgetNotice, BudgetOverride, BudgetPreview, BudgetPreviewQuery, Budgets, ChangeBudgets, PutBudgetOverride } from '../budgets.js';
-import { PageQuery, pageOf } from '../conversations.js';
-import type { Operation } from '../operation.js';
-import { ListSandboxesQuery, SandboxFleet, SandboxQueue } from '../sandboxes.js';
-import { Usage, UsageQuery } from '../usage.js';
+import { PageQuery, pageOf } from '../conversations/conversations.js';
+import { ListSandboxesQuery, SandboxFleet, SandboxQueue } from '../sandboxes/sandboxes.js';
+import { BudgetNotice, BudgetOverride, BudgetPreview, BudgetPreviewQuery, Budgets, ChangeBudgets, PutBudgetOverride } from '../spending/budgets.js';
+import { Usage, UsageQuery } from '../spending/usage.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 const OVERRIDE = `${ORG}/budgets/overrides/{user}`;

@@ -1,5 +1,5 @@
-import { RecordPageEvent, WaitingEvents } from '../analytics-events.js';
-import type { Operation } from '../operation.js';
+import { RecordPageEvent, WaitingEvents } from '../operate/analytics-events.js';
+import type { Operation } from './operation.js';
 
 /** What the page reports, and what is about to be sent. */
 export const analyticsOperations = {

@@ -1,6 +1,6 @@
-import { ApiKey, ChangeApiKey, CreateApiKey, CreatedApiKey, ListApiKeysQuery, RotateApiKey } from '../api-keys.js';
-import { pageOf } from '../conversations.js';
-import type { Operation } from '../operation.js';
+import { pageOf } from '../conversations/conversations.js';
+import { ApiKey, ChangeApiKey, CreateApiKey, CreatedApiKey, ListApiKeysQuery, RotateApiKey } from '../identity/api-keys.js';
+import type { Operation } from './operation.js';
 
 const KEYS = '/api/v1/orgs/{org}/api-keys';
 const KEY = `${KEYS}/{key}`;

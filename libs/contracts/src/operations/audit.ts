@@ -1,5 +1,5 @@
-import { AuditExportQuery, AuditPage, AuditQuery, AuditVerification, VerifyAuditQuery } from '../audit.js';
-import type { Operation } from '../operation.js';
+import { AuditExportQuery, AuditPage, AuditQuery, AuditVerification, VerifyAuditQuery } from '../audit/audit.js';
+import type { Operation } from './operation.js';
 
 const AUDIT = '/api/v1/orgs/{org}/audit';
 

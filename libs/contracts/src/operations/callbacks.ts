@@ -8,8 +8,8 @@ import {
   UpdateOutgoingWebhook,
   WebhookMessage,
   WebhookMessagePage,
-} from '../callbacks.js';
-import type { Operation } from '../operation.js';
+} from '../integrations/callbacks.js';
+import type { Operation } from './operation.js';
 
 const WEBHOOKS = '/api/v1/orgs/{org}/webhooks';
 const WEBHOOK = `${WEBHOOKS}/{webhook}`;

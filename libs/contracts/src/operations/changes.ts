@@ -1,6 +1,6 @@
-import { Changes, ChangesQuery, DiffQuery, WorkspaceCommits, WorkspaceCommitsQuery, WorkspaceRepositories } from '../changes.js';
-import type { Operation } from '../operation.js';
-import { OpenEditor } from '../vscode.js';
+import { Changes, ChangesQuery, DiffQuery, WorkspaceCommits, WorkspaceCommitsQuery, WorkspaceRepositories } from '../repositories/changes.js';
+import { OpenEditor } from '../sandboxes/vscode.js';
+import type { Operation } from './operation.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 /** What only a sandbox that is there knows. */

@@ -1,6 +1,6 @@
-import { AnswerConfirmation, SetConfirmationMode } from '../confirmation.js';
-import { Conversation } from '../conversations.js';
-import type { Operation } from '../operation.js';
+import { AnswerConfirmation, SetConfirmationMode } from '../conversations/confirmation.js';
+import { Conversation } from '../conversations/conversations.js';
+import type { Operation } from './operation.js';
 
 export const confirmationOperations = {
   answerConfirmation: {

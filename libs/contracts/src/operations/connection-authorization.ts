@@ -1,7 +1,7 @@
-import { PendingAuthorization } from '../connection-authorization.js';
-import { IntegrationConnection } from '../integrations.js';
-import { LinkBegun } from '../linked-accounts.js';
-import type { Operation } from '../operation.js';
+import { LinkBegun } from '../identity/linked-accounts.js';
+import { PendingAuthorization } from '../integrations/connection-authorization.js';
+import { IntegrationConnection } from '../integrations/integrations.js';
+import type { Operation } from './operation.js';
 
 const CONNECTION = '/api/v1/orgs/{org}/integrations/connections/{connection}';
 const AUTHORIZATION = `${CONNECTION}/authorizations/{authorization}`;

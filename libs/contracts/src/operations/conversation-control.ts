@@ -1,7 +1,7 @@
-import { RevokeConfirmationRule } from '../confirmation.js';
-import { Conversation, QueuedMessage } from '../conversations.js';
-import type { Operation } from '../operation.js';
-import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateRunSettings } from '../run-settings.js';
+import { RevokeConfirmationRule } from '../conversations/confirmation.js';
+import { Conversation, QueuedMessage } from '../conversations/conversations.js';
+import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateRunSettings } from '../conversations/run-settings.js';
+import type { Operation } from './operation.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 const UNSAFE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;

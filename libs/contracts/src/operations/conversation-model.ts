@@ -1,5 +1,5 @@
-import { Conversation, SwitchModel } from '../conversations.js';
-import type { Operation } from '../operation.js';
+import { Conversation, SwitchModel } from '../conversations/conversations.js';
+import type { Operation } from './operation.js';
 
 export const conversationModelOperations = {
   switchModel: {

@@ -1,5 +1,5 @@
-import { ApproveDevice, DeviceRequest } from '../device.js';
-import type { Operation } from '../operation.js';
+import { ApproveDevice, DeviceRequest } from '../identity/device.js';
+import type { Operation } from './operation.js';
 
 const DEVICE = '/api/v1/device/{userCode}';
 

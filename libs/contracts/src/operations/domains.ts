@@ -1,6 +1,6 @@
-import { ClaimDomain, OrgDomain, OrgDomainList, UpdateDomain } from '../domains.js';
-import type { ErrorCode } from '../error-codes.js';
-import type { Operation } from '../operation.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import { ClaimDomain, OrgDomain, OrgDomainList, UpdateDomain } from '../organizations/domains.js';
+import type { Operation } from './operation.js';
 
 const DOMAINS = '/api/v1/orgs/{org}/domains';
 /** Of every operation that changes something and has a body. */

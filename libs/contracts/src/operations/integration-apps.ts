@@ -1,6 +1,6 @@
-import { InstallApp, InstallationBegun, InstallPlatformApp, RegisterApp, RegistrationBegun, ReplaceAppSecrets } from '../integration-apps.js';
-import { IntegrationConnection } from '../integrations.js';
-import type { Operation } from '../operation.js';
+import { InstallApp, InstallationBegun, InstallPlatformApp, RegisterApp, RegistrationBegun, ReplaceAppSecrets } from '../integrations/integration-apps.js';
+import { IntegrationConnection } from '../integrations/integrations.js';
+import type { Operation } from './operation.js';
 
 const INTEGRATIONS = '/api/v1/orgs/{org}/integrations';
 const INSTALLATION = `${INTEGRATIONS}/connections/{connection}/installation`;

@@ -1,5 +1,5 @@
-import { InstallIntegrationHook, IntegrationHook, IntegrationHookList, SelectIntegrationHooks } from '../integration-hooks.js';
-import type { Operation } from '../operation.js';
+import { InstallIntegrationHook, IntegrationHook, IntegrationHookList, SelectIntegrationHooks } from '../integrations/integration-hooks.js';
+import type { Operation } from './operation.js';
 
 const HOOKS = '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks';
 const ASKS = ['request.cross-site', 'integration.provider-away', 'integration.provider-refused', 'settings.url-refused'] as const;

@@ -11,8 +11,8 @@ import {
   ListDeliveriesQuery,
   RotateWebhookSecret,
   UpdateIntegrationConnection,
-} from '../integrations.js';
-import type { Operation } from '../operation.js';
+} from '../integrations/integrations.js';
+import type { Operation } from './operation.js';
 
 const INTEGRATIONS = '/api/v1/orgs/{org}/integrations';
 const CONNECTION = `${INTEGRATIONS}/connections/{connection}`;

@@ -1,7 +1,14 @@
-import type { ErrorCode } from '../error-codes.js';
-import { CreateInvitations, InvitationOutcomes, InvitationPage, InvitationPreview, ListInvitationsQuery, SentInvitation } from '../invitations.js';
-import type { Operation } from '../operation.js';
-import { Org } from '../orgs.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import {
+  CreateInvitations,
+  InvitationOutcomes,
+  InvitationPage,
+  InvitationPreview,
+  ListInvitationsQuery,
+  SentInvitation,
+} from '../organizations/invitations.js';
+import { Org } from '../organizations/orgs.js';
+import type { Operation } from './operation.js';
 
 const INVITATIONS = '/api/v1/orgs/{org}/invitations';
 /** The token is the link's last part. One that was never given out is `resource.not-found`. */

@@ -1,5 +1,5 @@
-import { BeginLink, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient, SetOAuthClient } from '../linked-accounts.js';
-import type { Operation } from '../operation.js';
+import { BeginLink, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient, SetOAuthClient } from '../identity/linked-accounts.js';
+import type { Operation } from './operation.js';
 
 const MINE = '/api/v1/me/linked-accounts';
 const CLIENT = '/api/v1/orgs/{org}/integrations/connections/{connection}/oauth-client';

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../error-codes.js';
-import { ListMembersQuery, Member, MemberPage, MemberRemoval, RemoveMemberQuery, UpdateMember } from '../members.js';
-import type { Operation } from '../operation.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import { ListMembersQuery, Member, MemberPage, MemberRemoval, RemoveMemberQuery, UpdateMember } from '../organizations/members.js';
+import type { Operation } from './operation.js';
 
 const MEMBERS = '/api/v1/orgs/{org}/members';
 /** Of every operation that changes something and has a body. */

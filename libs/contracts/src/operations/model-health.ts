@@ -1,5 +1,5 @@
-import { ModelDeploymentList, ModelDeploymentTest } from '../model-health.js';
-import type { Operation } from '../operation.js';
+import { ModelDeploymentList, ModelDeploymentTest } from '../models/model-health.js';
+import type { Operation } from './operation.js';
 
 const DEPLOYMENTS = '/api/v1/orgs/{org}/model-deployments';
 

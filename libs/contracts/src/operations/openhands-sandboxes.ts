@@ -1,4 +1,4 @@
-import { Done } from '../openhands.js';
+import { Done } from '../openhands/openhands.js';
 import {
   DeleteSandboxQuery,
   GetSandboxesQuery,
@@ -11,8 +11,8 @@ import {
   SandboxUserQuery,
   SearchSandboxesQuery,
   StartSandboxQuery,
-} from '../openhands-sandboxes.js';
-import type { Operation } from '../operation.js';
+} from '../openhands/openhands-sandboxes.js';
+import type { Operation } from './operation.js';
 
 const SANDBOXES = '/api/v1/sandboxes';
 const SANDBOX = `${SANDBOXES}/{sandbox}`;

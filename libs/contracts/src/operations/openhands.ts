@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../error-codes.js';
+import type { ErrorCode } from '../errors/error-codes.js';
 import {
   AcceptOrganizationInvitation,
   CountOrganizationMembersQuery,
@@ -21,8 +21,8 @@ import {
   ProgramKeyList,
   UpdateOrganization,
   UpdateOrganizationMember,
-} from '../openhands.js';
-import type { Operation } from '../operation.js';
+} from '../openhands/openhands.js';
+import type { Operation } from './operation.js';
 
 const ORGANIZATIONS = '/api/organizations';
 const ORGANIZATION = `${ORGANIZATIONS}/{org}`;

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../error-codes.js';
-import { MemberRemoval } from '../members.js';
-import type { Operation } from '../operation.js';
-import { CreateOrg, DeleteOrg, Org, OrgList, TransferOrg, UpdateOrg } from '../orgs.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import { MemberRemoval } from '../organizations/members.js';
+import { CreateOrg, DeleteOrg, Org, OrgList, TransferOrg, UpdateOrg } from '../organizations/orgs.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 /** Of every operation that changes something and has a body. */

@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { ConversationOutcomes, ConversationOutcomesQuery, Outcomes, OutcomesQuery, UserOutcomes } from '../outcomes.js';
+import { ConversationOutcomes, ConversationOutcomesQuery, Outcomes, OutcomesQuery, UserOutcomes } from '../spending/outcomes.js';
+import type { Operation } from './operation.js';
 
 const OUTCOMES = '/api/v1/orgs/{org}/outcomes';
 const TABLE = { permission: 'usage:read', status: 200, alternative: 'text/csv', idempotency: 'idempotent', errors: [] } as const;

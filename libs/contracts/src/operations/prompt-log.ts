@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { PromptLogQuery } from '../prompt-log.js';
+import { PromptLogQuery } from '../models/prompt-log.js';
+import type { Operation } from './operation.js';
 
 /** Whether prompts are kept is a setting of the organization (`promptLogDays`), and its owners'. */
 export const promptLogOperations = {

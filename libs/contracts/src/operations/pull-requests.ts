@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { FixPullRequest, MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../pull-requests.js';
+import { FixPullRequest, MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../repositories/pull-requests.js';
+import type { Operation } from './operation.js';
 
 const PULL_REQUESTS = '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests';
 const PULL_REQUEST = `${PULL_REQUESTS}/{number}`;

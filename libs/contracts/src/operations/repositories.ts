@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { ListBranchesQuery, ListRepositoriesQuery, RepositoryBranchPage, RepositoryPage } from '../repositories.js';
+import { ListBranchesQuery, ListRepositoriesQuery, RepositoryBranchPage, RepositoryPage } from '../repositories/repositories.js';
+import type { Operation } from './operation.js';
 
 const REPOSITORIES = '/api/v1/orgs/{org}/integrations/repositories';
 

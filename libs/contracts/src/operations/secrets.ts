@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { CreateOwnSecret, CreateSecret, ListSecretsQuery, Secret, SecretList, SecretPage, UpdateSecret } from '../secrets.js';
+import { CreateOwnSecret, CreateSecret, ListSecretsQuery, Secret, SecretList, SecretPage, UpdateSecret } from '../secrets/secrets.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 const CONVERSATION = `${ORG}/conversations/{conversation}`;

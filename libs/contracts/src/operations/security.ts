@@ -1,7 +1,7 @@
-import { EndedSessions } from '../account.js';
-import type { ErrorCode } from '../error-codes.js';
-import type { Operation } from '../operation.js';
-import { ListMemberSessionsQuery, MemberSessionPage, SecurityRules, UpdateSecurityRules } from '../security.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import { EndedSessions } from '../identity/account.js';
+import { ListMemberSessionsQuery, MemberSessionPage, SecurityRules, UpdateSecurityRules } from '../organizations/security.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 /** Of every operation that changes something and has a body. */

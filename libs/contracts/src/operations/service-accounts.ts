@@ -1,6 +1,6 @@
-import { pageOf } from '../conversations.js';
-import type { Operation } from '../operation.js';
-import { ChangeServiceAccount, CreateServiceAccount, ListServiceAccountsQuery, ServiceAccount } from '../service-accounts.js';
+import { pageOf } from '../conversations/conversations.js';
+import { ChangeServiceAccount, CreateServiceAccount, ListServiceAccountsQuery, ServiceAccount } from '../identity/service-accounts.js';
+import type { Operation } from './operation.js';
 
 const ACCOUNTS = '/api/v1/orgs/{org}/service-accounts';
 const ACCOUNT = `${ACCOUNTS}/{account}`;

@@ -1,7 +1,7 @@
-import { CreateLlmProfile, LlmProfile, LlmProfileList, UpdateLlmProfile } from '../llm-profiles.js';
-import { CreateMcpServer, McpServer, McpServerList, McpServerTest, UpdateMcpServer } from '../mcp-servers.js';
-import type { Operation } from '../operation.js';
-import { OrgSettings, UpdateOrgSettings } from '../org-settings.js';
+import { CreateLlmProfile, LlmProfile, LlmProfileList, UpdateLlmProfile } from '../models/llm-profiles.js';
+import { OrgSettings, UpdateOrgSettings } from '../organizations/org-settings.js';
+import { CreateMcpServer, McpServer, McpServerList, McpServerTest, UpdateMcpServer } from '../secrets/mcp-servers.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;

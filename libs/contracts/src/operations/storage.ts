@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { Storage } from '../storage.js';
+import { Storage } from '../sandboxes/storage.js';
+import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 

@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { SuggestedTasks } from '../suggested-tasks.js';
+import { SuggestedTasks } from '../repositories/suggested-tasks.js';
+import type { Operation } from './operation.js';
 
 /** What waits for the caller at git hosts. */
 export const suggestedTaskOperations = {

@@ -1,5 +1,5 @@
-import type { Operation } from '../operation.js';
-import { ConversationTrace, TraceQuery } from '../trace.js';
+import { ConversationTrace, TraceQuery } from '../conversations/trace.js';
+import type { Operation } from './operation.js';
 
 export const traceOperations = {
   readTrace: {

@@ -1,4 +1,6 @@
-import { type AgentSettings, type AgentType, type ApplySettings, ConfirmationMode, OrgSettingValues } from '@slipway/contracts';
+import { type AgentSettings, type AgentType, type ApplySettings } from '@slipway/contracts/agent';
+import { ConfirmationMode } from '@slipway/contracts/conversations';
+import { OrgSettingValues } from '@slipway/contracts/organizations';
 import { settingsOfMode, stricterMode } from '@slipway/domain';
 import type { PoolClient } from '../sql/index.js';
 

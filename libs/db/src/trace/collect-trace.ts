@@ -1,4 +1,4 @@
-import { MAX_TRACE_SPANS } from '@slipway/contracts';
+import { MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
 import { type QueuedMessage, TraceCollector } from '@slipway/domain/trace';
 import type { PoolClient } from 'pg';
 import type { SqlPool } from '../sql/index.js';

@@ -1,4 +1,5 @@
-import { CallMetrics, EXECUTION_STATUSES, MAX_SPAN_NAME, StartStep } from '@slipway/contracts';
+import { MAX_SPAN_NAME, StartStep } from '@slipway/contracts/conversations';
+import { CallMetrics, EXECUTION_STATUSES } from '@slipway/contracts/events';
 import { type TraceEvent, type TraceUpdate, usdOf } from '@slipway/domain/trace';
 import { z } from 'zod';
 import type { TraceRow } from './trace.queries.js';

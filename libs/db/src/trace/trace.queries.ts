@@ -1,4 +1,4 @@
-import type { EventKind } from '@slipway/contracts';
+import type { EventKind } from '@slipway/contracts/events';
 import type { PoolClient } from 'pg';
 
 /** Pieces of an event as JSON; what its kind does not have is `null`. */

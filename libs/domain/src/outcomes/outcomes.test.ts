@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TraceSpan } from '@slipway/contracts';
+import type { TraceSpan } from '@slipway/contracts/conversations';
 import fc from 'fast-check';
 import {
   type After,

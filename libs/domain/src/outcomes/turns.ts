@@ -1,4 +1,4 @@
-import type { TraceSpan, TraceTurn } from '@slipway/contracts';
+import type { TraceSpan, TraceTurn } from '@slipway/contracts/conversations';
 import { ticksOf } from './money.js';
 
 export interface TurnSums {

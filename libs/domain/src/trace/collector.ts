@@ -1,4 +1,4 @@
-import type { TraceSpanKind } from '@slipway/contracts';
+import type { TraceSpanKind } from '@slipway/contracts/conversations';
 import { type Draft, endDraft, spanName, type TurnDraft } from './draft.js';
 import { spanId } from './span-ids.js';
 import { StartDrafts } from './start-drafts.js';

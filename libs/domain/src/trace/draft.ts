@@ -1,4 +1,4 @@
-import { MAX_SPAN_NAME, type TraceSpanKind } from '@slipway/contracts';
+import { MAX_SPAN_NAME, type TraceSpanKind } from '@slipway/contracts/conversations';
 import type { LoggedCall } from './trace-event.js';
 
 /** A span while it is made. Times in milliseconds since 1970; `end: null` while nothing has ended it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TraceSpan } from '@slipway/contracts';
+import type { TraceSpan } from '@slipway/contracts/conversations';
 import { attributesOf, GEN_AI_SCHEMA_URL } from './gen-ai-names.js';
 
 const CONVERSATION = '0190a0a0-0000-7000-8000-000000000001';

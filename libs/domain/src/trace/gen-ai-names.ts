@@ -1,4 +1,4 @@
-import type { TraceSpan } from '@slipway/contracts';
+import type { TraceSpan } from '@slipway/contracts/conversations';
 
 /**
  * OpenTelemetry's names for what agents and models do, still "Development" there: they change. This file is the only one that has them.

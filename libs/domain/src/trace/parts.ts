@@ -1,4 +1,4 @@
-import { MAX_LONGEST_SPANS, TRACE_PARTS, type TracePart } from '@slipway/contracts';
+import { MAX_LONGEST_SPANS, TRACE_PARTS, type TracePart } from '@slipway/contracts/conversations';
 import type { Draft } from './draft.js';
 
 /** Which part a moment counts for where several are under way, first come first: what a user could change, then what is most exact. */

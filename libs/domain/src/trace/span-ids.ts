@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TraceSpanKind } from '@slipway/contracts';
+import type { TraceSpanKind } from '@slipway/contracts/conversations';
 
 /** Id of a span: the same for the same conversation, event (or ledger row) and kind, wherever and however often it is made. */
 export function spanId(conversationId: string, eventId: string, kind: TraceSpanKind): string {

@@ -1,4 +1,4 @@
-import type { TraceSpanKind } from '@slipway/contracts';
+import type { TraceSpanKind } from '@slipway/contracts/conversations';
 import { type Draft, endDraft, spanName } from './draft.js';
 import type { TraceEvent, TraceStartStep } from './trace-event.js';
 

@@ -1,4 +1,5 @@
-import type { EventKind, ExecutionStatus, LedgerCall } from '@slipway/contracts';
+import type { LedgerCall } from '@slipway/contracts/conversations';
+import type { EventKind, ExecutionStatus } from '@slipway/contracts/events';
 
 /** What a trace needs of an event: nothing of what a model, a tool or a user wrote, but the first words of a message. */
 export interface TraceEvent {

@@ -1,4 +1,4 @@
-import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
+import { type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
 import { TraceCollector, type TraceEvent, type TraceInput, type TraceUpdate, traceOf } from './index.js';
 
 /** Logs and calls for tests of traces. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TRACE_PARTS, TraceSpan, TraceTurn } from '@slipway/contracts';
+import { TRACE_PARTS, TraceSpan, TraceTurn } from '@slipway/contracts/conversations';
 import fc from 'fast-check';
 import { type TraceEvent, type TraceUpdate, traceOf } from './index.js';
 import { action, BEGIN, call, collect, id, log, message, NOTHING, observation, trace, update } from './trace-logs.js';

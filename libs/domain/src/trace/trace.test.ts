@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TraceSpan } from '@slipway/contracts';
+import { type TraceSpan } from '@slipway/contracts/conversations';
 import type { TraceEvent } from './index.js';
 import { action, BEGIN, call, id, log, message, observation, status, step, trace, update } from './trace-logs.js';
 

@@ -1,4 +1,4 @@
-import { MAX_SPAN_NAME, type TraceSpan, type TraceTurn } from '@slipway/contracts';
+import { MAX_SPAN_NAME, type TraceSpan, type TraceTurn } from '@slipway/contracts/conversations';
 import { addCalls } from './calls.js';
 import { LOST, type TraceCollector } from './collector.js';
 import { markCriticalPath } from './critical-path.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BLOB_MARKER, type EventOf } from '@slipway/contracts';
+import { BLOB_MARKER, type EventOf } from '@slipway/contracts/events';
 import { maskedText } from '../prompt/masked-text.js';
 import { INVISIBLE } from '../prompt/shown-text.js';
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
-import { ConnectionSettings } from '@slipway/contracts';
+import { ConnectionSettings } from '@slipway/contracts/integrations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';

@@ -1,4 +1,4 @@
-import type { DeliveryReason } from '@slipway/contracts';
+import type { DeliveryReason } from '@slipway/contracts/integrations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
 /** The delivery if it is not decided yet, locked until the transaction ends. */

@@ -1,4 +1,5 @@
-import { type DeliveryReason, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { type DeliveryReason } from '@slipway/contracts/integrations';
+import { ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import type { Intent, Reading } from '../intent.js';
 
 /** The actor's user here, as of now. `null`: the account is not linked. */

@@ -1,4 +1,5 @@
-import type { ConnectionSettings, OwnIdentity, Role } from '@slipway/contracts';
+import type { ConnectionSettings, OwnIdentity } from '@slipway/contracts/integrations';
+import type { Role } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { ActorHere, ThreadHere } from './decision.js';
 

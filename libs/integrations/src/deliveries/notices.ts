@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { DeliveryReason } from '@slipway/contracts';
+import type { DeliveryReason } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 import { z } from 'zod';
 import type { Intent, Thread } from '../intent.js';

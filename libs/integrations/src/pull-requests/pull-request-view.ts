@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, FIX_STOPS, type PullRequest, type PullRequestFix } from '@slipway/contracts';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
+import { FIX_STOPS, type PullRequest, type PullRequestFix } from '@slipway/contracts/repositories';
 import type { PullRequestRow } from './pull-requests.queries.js';
 
 /** As people and programs see it; also what the log of the conversation says. */

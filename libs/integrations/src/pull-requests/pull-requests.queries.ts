@@ -1,4 +1,4 @@
-import type { ChecksSummary, FixStop, PullRequest, PullRequestCheck } from '@slipway/contracts';
+import type { ChecksSummary, FixStop, PullRequest, PullRequestCheck } from '@slipway/contracts/repositories';
 import { CREDENTIAL_KINDS } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { StoredConnection } from '../deliveries/deliveries.queries.js';

@@ -1,4 +1,4 @@
-import { RepositoryPath } from '@slipway/contracts';
+import { RepositoryPath } from '@slipway/contracts/repositories';
 import { baseUrlOf } from '../base-url.js';
 
 /** `owner/name`, with groups in between where the host has them, of the repository at `url`, as far as it is one of this connection's host; `null` for any other. */

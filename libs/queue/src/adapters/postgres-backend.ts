@@ -1,4 +1,4 @@
-import { QUEUES } from '@slipway/contracts';
+import { QUEUES } from '@slipway/contracts/operate';
 import { endSilent } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { Queue as BullMqQueue, createPostgresBackend, Worker } from 'bullmq';

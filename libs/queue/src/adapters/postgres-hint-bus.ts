@@ -1,4 +1,4 @@
-import type { Hint } from '@slipway/contracts';
+import type { Hint } from '@slipway/contracts/events';
 import { listen, type PostgresSession, type SessionConnection } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import type { HintBus } from '../hint-bus.js';

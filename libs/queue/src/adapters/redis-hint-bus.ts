@@ -1,4 +1,4 @@
-import type { Hint } from '@slipway/contracts';
+import type { Hint } from '@slipway/contracts/events';
 import type { Logger } from '@slipway/telemetry';
 import type { Redis } from 'ioredis';
 import type { HintBus } from '../hint-bus.js';

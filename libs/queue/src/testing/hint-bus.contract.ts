@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Hint } from '@slipway/contracts';
+import type { Hint } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { createHintBus } from '../create.js';
 import type { HintBus } from '../hint-bus.js';

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { ActivationClaims, type InitState } from '@slipway/contracts';
+import { ActivationClaims, type InitState } from '@slipway/contracts/agent';
 import { z } from 'zod';
 
 const Token = ActivationClaims.extend({ aud: z.literal('slipway-activation'), exp: z.number() });

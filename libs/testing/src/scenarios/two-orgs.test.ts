@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConversationEvent } from '@slipway/contracts';
+import { ConversationEvent } from '@slipway/contracts/events';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { seedTwoOrgs } from './two-orgs.js';

@@ -1,4 +1,4 @@
-import type { Role } from '@slipway/contracts';
+import type { Role } from '@slipway/contracts/organizations';
 import type pg from 'pg';
 
 export interface SeededPerson {

@@ -6,7 +6,7 @@ import {
   type BrowserPageError,
   type BrowserState,
   decodeBrowserFrame,
-} from '@slipway/contracts';
+} from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import type { Page } from 'playwright-core';
 import { WebSocket } from 'ws';

@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, operations, type Principal, type UpdateLlmProfile } from '@slipway/contracts';
+import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, type UpdateLlmProfile } from '@slipway/contracts/models';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { LlmProfilesService } from './llm-profiles.service.js';

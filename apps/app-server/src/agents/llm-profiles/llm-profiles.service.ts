@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, llmKeyContext } from '@slipway/auth/envelope';
-import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, MAX_LLM_PROFILES, type Principal, type UpdateLlmProfile } from '@slipway/contracts';
+import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, MAX_LLM_PROFILES, type UpdateLlmProfile } from '@slipway/contracts/models';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,13 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import {
-  type CreateMcpServer,
-  type McpServer,
-  type McpServerList,
-  type McpServerTest,
-  operations,
-  type Principal,
-  type UpdateMcpServer,
-} from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type CreateMcpServer, type McpServer, type McpServerList, type McpServerTest, type UpdateMcpServer } from '@slipway/contracts/secrets';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { McpServersService } from './mcp-servers.service.js';

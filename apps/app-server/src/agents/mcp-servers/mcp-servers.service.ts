@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type CreateMcpServer, MAX_MCP_SERVERS, McpServer, type McpServerList, type Principal, type UpdateMcpServer } from '@slipway/contracts';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type CreateMcpServer, MAX_MCP_SERVERS, McpServer, type McpServerList, type UpdateMcpServer } from '@slipway/contracts/secrets';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Ids, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

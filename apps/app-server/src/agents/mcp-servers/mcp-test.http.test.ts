@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { MAX_TESTED_TOOLS, McpServer, McpServerTest } from '@slipway/contracts';
+import { MAX_TESTED_TOOLS, McpServer, McpServerTest } from '@slipway/contracts/secrets';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';

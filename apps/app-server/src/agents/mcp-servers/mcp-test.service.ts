@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
-import { MAX_TESTED_TOOLS, type McpServerTest, type McpTestResponse, type Principal, type Runtime } from '@slipway/contracts';
+import { type McpTestResponse } from '@slipway/contracts/agent';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type Runtime } from '@slipway/contracts/sandboxes';
+import { MAX_TESTED_TOOLS, type McpServerTest } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Ids, mcpServerConfigOf, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { type ModelDeploymentList, type ModelDeploymentTest, operations, type Principal } from '@slipway/contracts';
+import { type ModelDeploymentList, type ModelDeploymentTest } from '@slipway/contracts/models';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { ModelHealthService } from './model-health.service.js';

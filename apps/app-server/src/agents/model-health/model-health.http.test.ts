@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GatewayDeployment, ModelDeploymentList } from '@slipway/contracts';
+import { type GatewayDeployment, ModelDeploymentList } from '@slipway/contracts/models';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const PLACE: GatewayDeployment = {

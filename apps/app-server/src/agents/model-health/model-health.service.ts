@@ -6,8 +6,8 @@ import {
   type ModelDeployment,
   type ModelDeploymentList,
   type ModelDeploymentTest,
-  type Principal,
-} from '@slipway/contracts';
+} from '@slipway/contracts/models';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,5 +1,7 @@
 import { Controller, Header, StreamableFile } from '@nestjs/common';
-import { operations, type Principal, type PromptLogQuery } from '@slipway/contracts';
+import { type PromptLogQuery } from '@slipway/contracts/models';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { PromptLogService } from './prompt-log.service.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LoggedPrompt, PromptPage } from '@slipway/contracts';
+import type { LoggedPrompt, PromptPage } from '@slipway/contracts/models';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const entry = (asked: string): LoggedPrompt => ({

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Principal, PromptLogMode, type PromptLogQuery, PromptPage } from '@slipway/contracts';
+import { PromptLogMode, type PromptLogQuery, PromptPage } from '@slipway/contracts/models';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

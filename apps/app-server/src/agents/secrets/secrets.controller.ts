@@ -1,15 +1,15 @@
 import { Controller, Param } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type CreateOwnSecret,
   type CreateSecret,
   type ListSecretsQuery,
-  operations,
-  type Principal,
   type Secret,
   type SecretList,
   type SecretPage,
   type UpdateSecret,
-} from '@slipway/contracts';
+} from '@slipway/contracts/secrets';
 import { Body, Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
-import { MAX_SECRET_BYTES, Secret, SecretList, SecretPage } from '@slipway/contracts';
+import { MAX_SECRET_BYTES, Secret, SecretList, SecretPage } from '@slipway/contracts/secrets';
 import { systemClock } from '@slipway/domain';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 

@@ -1,4 +1,4 @@
-import type { SecretKind, SecretScope } from '@slipway/contracts';
+import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** A secret without its value: no statement of this file but `insertSecret` and `updateSecret` touches that, and none reads it. */

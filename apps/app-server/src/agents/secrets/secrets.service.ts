@@ -1,20 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
+import { MIN_MASKED_LENGTH } from '@slipway/contracts/events';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type CreateOwnSecret,
   type CreateSecret,
   type ListSecretsQuery,
   MAX_ORG_SECRETS,
   MAX_OWN_SECRETS,
-  MIN_MASKED_LENGTH,
-  type Principal,
   repositoryKey,
   type Secret,
   type SecretList,
   type SecretPage,
   type SecretScope,
   type UpdateSecret,
-} from '@slipway/contracts';
+} from '@slipway/contracts/secrets';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import type { AgentSettings, ApplySettings, RefusedSetting, RunLimits } from '@slipway/contracts';
+import type { AgentSettings, ApplySettings, RefusedSetting, RunLimits } from '@slipway/contracts/agent';
 import { markSettingsAcknowledged, readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';

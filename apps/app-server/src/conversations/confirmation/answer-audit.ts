@@ -1,5 +1,7 @@
 import type { SecretBox } from '@slipway/auth';
-import { ConfirmationAnswer, type ConversationEvent, type Principal } from '@slipway/contracts';
+import { ConfirmationAnswer } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 import { CONFIRMATION_ANSWER, type Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** Latest approvals that an agent at rest may still go by: what waits is one answer of a model, and the last yes to it. */

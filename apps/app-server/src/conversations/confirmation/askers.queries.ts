@@ -1,4 +1,4 @@
-import { SANDBOX_PORTS } from '@slipway/contracts';
+import { SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import type { PoolClient } from '@slipway/db/sql';
 
 /**

@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { type AnswerConfirmation, type Conversation, operations, type Principal, type SetConfirmationMode } from '@slipway/contracts';
+import { type AnswerConfirmation, type Conversation, type SetConfirmationMode } from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';

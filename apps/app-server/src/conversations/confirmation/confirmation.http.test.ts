@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { type ConversationEvent } from '@slipway/contracts/events';
+import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
 
 describe('a word on what the agent asks for', () => {

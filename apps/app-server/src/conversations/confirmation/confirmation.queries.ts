@@ -1,4 +1,4 @@
-import type { ConfirmationMode } from '@slipway/contracts';
+import type { ConfirmationMode } from '@slipway/contracts/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** Under the lock of the row. A trigger counts the change in `settings_version`. */

@@ -1,13 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import {
-  type AnswerConfirmation,
-  ConfirmationAnswer,
-  type ConfirmationMode,
-  type ConversationEvent,
-  type Principal,
-  type RespondToConfirmationRequest,
-} from '@slipway/contracts';
+import { type AnswerConfirmation, ConfirmationAnswer, type ConfirmationMode, type RespondToConfirmationRequest } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
+import { type Principal } from '@slipway/contracts/organizations';
 import { readTail } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import {

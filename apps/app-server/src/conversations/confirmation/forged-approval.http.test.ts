@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { ConversationApp, executionStatus, type Person, riskyCommand, thought } from '../../testing/conversation-app.js';
 
 const acceptance = (value: object): ConversationEvent => ({ ...executionStatus('x'), key: 'confirmation', value }) as ConversationEvent;

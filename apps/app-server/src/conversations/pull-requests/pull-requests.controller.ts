@@ -1,14 +1,14 @@
 import { Controller, Param } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type FixPullRequest,
   type MergePullRequest,
-  operations,
-  type Principal,
   type PublishPullRequest,
   type PullRequest,
   type PullRequestChecks,
   type PullRequestList,
-} from '@slipway/contracts';
+} from '@slipway/contracts/repositories';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';

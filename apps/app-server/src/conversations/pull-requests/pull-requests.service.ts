@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
+import { MAX_QUEUED_MESSAGES } from '@slipway/contracts/conversations';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type FixPullRequest,
-  MAX_QUEUED_MESSAGES,
   type MergePullRequest,
-  type Principal,
   type PublishPullRequest,
   type PullRequest,
   type PullRequestChecks,
   type PullRequestList,
-} from '@slipway/contracts';
+} from '@slipway/contracts/repositories';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

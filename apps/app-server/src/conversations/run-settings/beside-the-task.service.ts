@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import { ConfirmationRule, ConfirmationSettings, type Principal, type RevokeConfirmationRule } from '@slipway/contracts';
+import { ConfirmationRule, ConfirmationSettings, type RevokeConfirmationRule } from '@slipway/contracts/conversations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, CONFIRMATION_SETTINGS, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CHARGE_PASS_HEADER, type ChargePass, type Principal } from '@slipway/contracts';
+import { CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
+import { type ChargePass } from '@slipway/contracts/models';
+import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../../config.js';
 import { CONFIG } from '../../platform/tokens.js';

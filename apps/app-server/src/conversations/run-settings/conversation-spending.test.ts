@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationSpending } from '@slipway/contracts';
+import type { ConversationSpending } from '@slipway/contracts/models';
 import type { Config } from '../../config.js';
 import { ConversationApp } from '../../testing/conversation-app.js';
 import { ConversationSpendingService } from './conversation-spending.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConversationSpending } from '@slipway/contracts';
+import type { ConversationSpending } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Config } from '../../config.js';
 import { CONFIG, SQL_POOL } from '../../platform/tokens.js';

@@ -5,12 +5,12 @@ import {
   type ConfirmationRuleList,
   type Conversation,
   type ConversationAnswer,
-  operations,
-  type Principal,
   type QueuedMessage,
   type RevokeConfirmationRule,
   type UpdateRunSettings,
-} from '@slipway/contracts';
+} from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, ReservedId } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';

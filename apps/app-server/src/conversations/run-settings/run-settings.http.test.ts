@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ApplySettings, CHARGE_PASS_HEADER, type ChargePass, type Conversation, DEMO_MODEL, type QueuedMessage } from '@slipway/contracts';
+import { ApplySettings, CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
+import { type Conversation, type QueuedMessage } from '@slipway/contracts/conversations';
+import { type ChargePass, DEMO_MODEL } from '@slipway/contracts/models';
 import { ConversationApp, executionStatus, type Person } from '../../testing/conversation-app.js';
 
 const MODELS = JSON.stringify({ object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] });

@@ -1,4 +1,5 @@
-import type { AgentType, ConversationRunSettings } from '@slipway/contracts';
+import type { AgentType } from '@slipway/contracts/agent';
+import type { ConversationRunSettings } from '@slipway/contracts/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 
 interface RunSettingsRow {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CarryOutPlan, ConversationRunSettings, Principal, QueuedMessage, UpdateRunSettings } from '@slipway/contracts';
+import type { CarryOutPlan, ConversationRunSettings, QueuedMessage, UpdateRunSettings } from '@slipway/contracts/conversations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';

@@ -1,5 +1,7 @@
 import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
-import { operations, type Principal, type TraceQuery } from '@slipway/contracts';
+import { type TraceQuery } from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
 import { Caller, Query } from '../../http/params.js';
 import type { SlipwayRequest } from '../../http/request.js';

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConversationTrace, DEMO_MODEL, type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts';
+import { ConversationTrace, type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');

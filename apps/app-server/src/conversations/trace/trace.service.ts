@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ConversationTrace, LedgerCalls, MAX_TRACE_SPANS, type Principal, type TraceQuery } from '@slipway/contracts';
+import { type ConversationTrace, LedgerCalls, MAX_TRACE_SPANS, type TraceQuery } from '@slipway/contracts/conversations';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import { collectTrace } from '@slipway/db/trace';
 import type { Clock } from '@slipway/domain';

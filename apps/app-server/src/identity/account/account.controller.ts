@@ -1,6 +1,8 @@
 import { Controller, Headers, Res } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
-import { type AcceptTerms, type Me, type MySettings, operations, type UpdateMySettings, type VerifyEmail } from '@slipway/contracts';
+import { type AcceptTerms, type MySettings, type UpdateMySettings, type VerifyEmail } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
+import { type Me } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
 import { Body, Person } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Me, MySettings } from '@slipway/contracts';
+import type { MySettings } from '@slipway/contracts/identity';
+import type { Me } from '@slipway/contracts/organizations';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { CookieClient, createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, stopwatch, type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';

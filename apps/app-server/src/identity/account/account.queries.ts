@@ -1,4 +1,4 @@
-import type { PersonSettings } from '@slipway/contracts';
+import type { PersonSettings } from '@slipway/contracts/identity';
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 

@@ -1,6 +1,7 @@
 import { Controller, Inject, Param } from '@nestjs/common';
 import { ProviderTokens, type SignedIn } from '@slipway/auth';
-import { type ConnectionList, operations } from '@slipway/contracts';
+import { type ConnectionList } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
 import { notFound } from '@slipway/errors';
 import { Person } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CreatedApiKey, DeviceAuthorization } from '@slipway/contracts';
+import type { CreatedApiKey, DeviceAuthorization } from '@slipway/contracts/identity';
 import { freePort, until } from '@slipway/testing';
 import { io } from 'socket.io-client';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,14 +1,7 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import {
-  type ApiKey,
-  type ChangeApiKey,
-  type CreateApiKey,
-  type CreatedApiKey,
-  type ListApiKeysQuery,
-  operations,
-  type Principal,
-  type RotateApiKey,
-} from '@slipway/contracts';
+import { type ApiKey, type ChangeApiKey, type CreateApiKey, type CreatedApiKey, type ListApiKeysQuery, type RotateApiKey } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { ApiKeysService } from './api-keys.service.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiKey, type CreatedApiKey, MAX_LIVE_API_KEYS, PERMISSIONS, type Permission } from '@slipway/contracts';
+import { type ApiKey, type CreatedApiKey, MAX_LIVE_API_KEYS } from '@slipway/contracts/identity';
+import { PERMISSIONS, type Permission } from '@slipway/contracts/organizations';
 import { stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { type Answer, ConversationApp, insisted, type Person } from '../../testing/conversation-app.js';

@@ -1,13 +1,5 @@
-import {
-  type API_KEY_OWNERS,
-  type API_KEY_STATES,
-  type ApiKey,
-  PERMISSIONS,
-  type Permission,
-  permissionsOfKey,
-  ROLE_PERMISSIONS,
-  type Role,
-} from '@slipway/contracts';
+import { type API_KEY_OWNERS, type API_KEY_STATES, type ApiKey } from '@slipway/contracts/identity';
+import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 
 export type ApiKeyState = (typeof API_KEY_STATES)[number];

@@ -8,10 +8,8 @@ import {
   type ListApiKeysQuery,
   MAX_API_KEY_DAYS,
   MAX_LIVE_API_KEYS,
-  type Permission,
-  type Principal,
-  ROLE_PERMISSIONS,
-} from '@slipway/contracts';
+} from '@slipway/contracts/identity';
+import { type Permission, type Principal, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiKey, CreatedApiKey, Permission, ServiceAccount } from '@slipway/contracts';
+import type { ApiKey, CreatedApiKey, ServiceAccount } from '@slipway/contracts/identity';
+import type { Permission } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
-import { USER_CODE_ALPHABET, USER_CODE_LENGTH } from '@slipway/contracts';
+import { USER_CODE_ALPHABET, USER_CODE_LENGTH } from '@slipway/contracts/identity';
 
 /** Secret of a device, never shown: 32 random bytes. */
 export function makeDeviceCode(): string {

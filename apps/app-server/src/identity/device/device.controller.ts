@@ -7,8 +7,8 @@ import {
   type DeviceProblem,
   type DeviceRequest,
   DeviceTokenForm,
-  operations,
-} from '@slipway/contracts';
+} from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
 import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Limits } from '../../http/limits.js';

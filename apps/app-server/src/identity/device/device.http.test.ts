@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DeviceAuthorization, type DeviceRequest, type DeviceToken, USER_CODE_ALPHABET } from '@slipway/contracts';
+import { type DeviceAuthorization, type DeviceRequest, type DeviceToken, USER_CODE_ALPHABET } from '@slipway/contracts/identity';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { withKey } from '../../testing/with-key.js';
 

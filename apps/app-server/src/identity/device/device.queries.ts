@@ -1,4 +1,4 @@
-import type { Permission, Role } from '@slipway/contracts';
+import type { Permission, Role } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 
 /**

@@ -11,11 +11,8 @@ import {
   type DeviceToken,
   MAX_LIVE_API_KEYS,
   normalUserCode,
-  PERMISSIONS,
-  type Permission,
-  permissionsOfKey,
-  ROLE_PERMISSIONS,
-} from '@slipway/contracts';
+} from '@slipway/contracts/identity';
+import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { asSystem, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { type Authenticated, type AuthenticatedKey, PrincipalService } from '@slipway/auth';
-import { type Me, type ModelList, type Org, operations, type Principal } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Me, type ModelList, type Org, type Principal } from '@slipway/contracts/organizations';
 import { notFound } from '@slipway/errors';
 import { Caller, Credential } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

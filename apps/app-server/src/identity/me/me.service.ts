@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { allowsAnalytics } from '@slipway/analytics';
 import { PrincipalService, type SignedIn } from '@slipway/auth';
-import type { Me, Proof } from '@slipway/contracts';
+import type { Proof } from '@slipway/contracts/identity';
+import type { Me } from '@slipway/contracts/organizations';
 import type { Config } from '../../config.js';
 import { FlagsService } from '../../operate/analytics/flags.service.js';
 import { CONFIG } from '../../platform/tokens.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GatewayModelList, type ModelList, PROFILE_PREFIX } from '@slipway/contracts';
+import { GatewayModelList, PROFILE_PREFIX } from '@slipway/contracts/models';
+import { type ModelList } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

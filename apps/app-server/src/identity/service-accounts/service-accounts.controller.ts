@@ -1,5 +1,8 @@
 import { Controller, Param } from '@nestjs/common';
-import { type ChangeServiceAccount, type CreateServiceAccount, operations, type PageQuery, type Principal, type ServiceAccount } from '@slipway/contracts';
+import { type PageQuery } from '@slipway/contracts/conversations';
+import { type ChangeServiceAccount, type CreateServiceAccount, type ServiceAccount } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { z } from 'zod';
 import { Body, Caller, Query, ReservedId } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CreatedApiKey, PERMISSIONS, ROLE_PERMISSIONS, type ServiceAccount } from '@slipway/contracts';
+import { type CreatedApiKey, type ServiceAccount } from '@slipway/contracts/identity';
+import { PERMISSIONS, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { stopwatch, until } from '@slipway/testing';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';

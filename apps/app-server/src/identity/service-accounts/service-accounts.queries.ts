@@ -1,4 +1,4 @@
-import type { SERVICE_ACCOUNT_ROLES, ServiceAccount } from '@slipway/contracts';
+import type { SERVICE_ACCOUNT_ROLES, ServiceAccount } from '@slipway/contracts/identity';
 import type { PoolClient } from '@slipway/db/sql';
 
 type ServiceAccountRole = (typeof SERVICE_ACCOUNT_ROLES)[number];

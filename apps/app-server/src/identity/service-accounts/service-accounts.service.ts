@@ -1,16 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApiKeys } from '@slipway/auth';
-import {
-  type ChangeServiceAccount,
-  type CreateServiceAccount,
-  MAX_SERVICE_ACCOUNTS,
-  type PageQuery,
-  type Permission,
-  type Principal,
-  ROLE_PERMISSIONS,
-  type Role,
-  type ServiceAccount,
-} from '@slipway/contracts';
+import { type PageQuery } from '@slipway/contracts/conversations';
+import { type ChangeServiceAccount, type CreateServiceAccount, MAX_SERVICE_ACCOUNTS, type ServiceAccount } from '@slipway/contracts/identity';
+import { type Permission, type Principal, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,6 +1,7 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import { SessionCookie, Sessions, type SignedIn } from '@slipway/auth';
-import { type EndedSessions, type EndSessions, MAX_LISTED_SESSIONS, type MySessionList, operations } from '@slipway/contracts';
+import { type EndedSessions, type EndSessions, MAX_LISTED_SESSIONS, type MySessionList } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { Body, Person } from '../../http/params.js';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionCookie, Sessions } from '@slipway/auth';
-import type { MySessionList } from '@slipway/contracts';
+import type { MySessionList } from '@slipway/contracts/identity';
 import { SigningIssuer, stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type Conversation, DEMO_MODEL } from '@slipway/contracts';
+import { type Conversation } from '@slipway/contracts/conversations';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { migrateQueue } from '@slipway/queue/migrate';
 import {
   CookieClient,

@@ -1,4 +1,4 @@
-import { ERRORS } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
 import type { SlipwayError } from '@slipway/errors';
 
 /** What a user sees whose sign-in did not work: why, and a link to try again. Holds no text from outside. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -10,8 +10,8 @@ import {
   type InstallPlatformApp,
   MAX_CONNECTIONS,
   OwnIdentity,
-  type Principal,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -2,15 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import {
-  ConnectionSettings,
-  MAX_CONNECTIONS,
-  OwnIdentity,
-  type Principal,
-  REGISTER_MINUTES,
-  type RegisterApp,
-  type RegistrationBegun,
-} from '@slipway/contracts';
+import { ConnectionSettings, MAX_CONNECTIONS, OwnIdentity, REGISTER_MINUTES, type RegisterApp, type RegistrationBegun } from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import type { Principal, ReplaceAppSecrets } from '@slipway/contracts';
+import type { ReplaceAppSecrets } from '@slipway/contracts/integrations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

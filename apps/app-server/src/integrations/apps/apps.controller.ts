@@ -5,12 +5,12 @@ import {
   type InstallationBegun,
   type InstallPlatformApp,
   type IntegrationConnection,
-  operations,
-  type Principal,
   type RegisterApp,
   type RegistrationBegun,
   type ReplaceAppSecrets,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { IntegrationConnection, IntegrationProviderList } from '@slipway/contracts';
+import type { IntegrationConnection, IntegrationProviderList } from '@slipway/contracts/integrations';
 import { newKey, type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,6 +1,9 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
-import { type IntegrationConnection, type LinkBegun, operations, type PendingAuthorization, type Principal } from '@slipway/contracts';
+import { type LinkBegun } from '@slipway/contracts/identity';
+import { type IntegrationConnection, type PendingAuthorization } from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
 import { Caller, Person } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationConnection, LinkBegun, PendingAuthorization } from '@slipway/contracts';
+import type { LinkBegun } from '@slipway/contracts/identity';
+import type { ConnectionWithSecret, IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from '../linking/scripted-oauth.js';

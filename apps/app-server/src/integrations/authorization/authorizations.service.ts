@@ -2,15 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import {
-  type IntegrationConnection,
-  LINK_MINUTES,
-  type LinkBegun,
-  OLD_SECRET_HOURS,
-  OwnIdentity,
-  type PendingAuthorization,
-  type Principal,
-} from '@slipway/contracts';
+import { LINK_MINUTES, type LinkBegun } from '@slipway/contracts/identity';
+import { type IntegrationConnection, OLD_SECRET_HOURS, OwnIdentity, type PendingAuthorization } from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

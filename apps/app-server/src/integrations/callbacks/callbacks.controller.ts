@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { operations, type Principal, type ThreadAnswerList } from '@slipway/contracts';
+import { type ThreadAnswerList } from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { ThreadAnswersService } from './thread-answers.service.js';

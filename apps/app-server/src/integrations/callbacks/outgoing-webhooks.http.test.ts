@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OutgoingWebhook, OutgoingWebhookList, OutgoingWebhookWithSecret, WebhookMessage, WebhookMessagePage } from '@slipway/contracts';
+import type { OutgoingWebhook, OutgoingWebhookList, OutgoingWebhookWithSecret, WebhookMessage, WebhookMessagePage } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 

@@ -1,4 +1,4 @@
-import type { WebhookEvent, WebhookMessageState, WebhookState } from '@slipway/contracts';
+import type { WebhookEvent, WebhookMessageState, WebhookState } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface WebhookRow {

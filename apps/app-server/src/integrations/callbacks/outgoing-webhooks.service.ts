@@ -8,9 +8,9 @@ import {
   type OutgoingWebhook,
   type OutgoingWebhookList,
   type OutgoingWebhookWithSecret,
-  type Principal,
   type UpdateOutgoingWebhook,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

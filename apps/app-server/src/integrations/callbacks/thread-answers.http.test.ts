@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Conversation, ThreadAnswerList } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
+import type { ThreadAnswerList } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 

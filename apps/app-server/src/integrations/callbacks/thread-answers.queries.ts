@@ -1,4 +1,4 @@
-import type { ThreadAnswer, ThreadAnswerState } from '@slipway/contracts';
+import type { ThreadAnswer, ThreadAnswerState } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface ThreadAnswerRow {

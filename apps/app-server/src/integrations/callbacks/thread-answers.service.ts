@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal, ThreadAnswerList } from '@slipway/contracts';
+import type { ThreadAnswerList } from '@slipway/contracts/integrations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import { SQL_POOL } from '../../platform/tokens.js';

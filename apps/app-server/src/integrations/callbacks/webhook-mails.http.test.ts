@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OutgoingWebhookWithSecret } from '@slipway/contracts';
+import type { OutgoingWebhookWithSecret } from '@slipway/contracts/integrations';
 import { freePort } from '@slipway/testing';
 import { ConversationApp } from '../../testing/conversation-app.js';
 import { WebhookMails } from './webhook-mails.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListWebhookMessagesQuery, Principal, WebhookMessage, WebhookMessagePage } from '@slipway/contracts';
+import type { ListWebhookMessagesQuery, WebhookMessage, WebhookMessagePage } from '@slipway/contracts/integrations';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';

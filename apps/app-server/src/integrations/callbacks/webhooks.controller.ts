@@ -5,12 +5,12 @@ import {
   type OutgoingWebhook,
   type OutgoingWebhookList,
   type OutgoingWebhookWithSecret,
-  operations,
-  type Principal,
   type UpdateOutgoingWebhook,
   type WebhookMessage,
   type WebhookMessagePage,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { OutgoingWebhooksService } from './outgoing-webhooks.service.js';

@@ -1,12 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import {
-  type InstallIntegrationHook,
-  type IntegrationHook,
-  type IntegrationHookList,
-  operations,
-  type Principal,
-  type SelectIntegrationHooks,
-} from '@slipway/contracts';
+import { type InstallIntegrationHook, type IntegrationHook, type IntegrationHookList, type SelectIntegrationHooks } from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { HooksService } from './hooks.service.js';

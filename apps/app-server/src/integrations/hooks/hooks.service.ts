@@ -5,9 +5,9 @@ import {
   type IntegrationHook,
   type IntegrationHookList,
   MAX_HOOKS,
-  type Principal,
   type SelectIntegrationHooks,
-} from '@slipway/contracts';
+} from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
+import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts/integrations';
 import { exampleDelivery, exampleProvider, signedHeaders } from '@slipway/integrations/testing';
 import { until } from '@slipway/testing';
 import { featuresWith } from '../../app.module.js';

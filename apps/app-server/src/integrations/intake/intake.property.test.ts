@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { exampleDelivery, exampleProvider } from '@slipway/integrations/testing';
 import fc from 'fast-check';
 import { featuresWith } from '../../app.module.js';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationDeliveryPage } from '@slipway/contracts';
+import type { ConnectionWithSecret, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';

@@ -1,4 +1,4 @@
-import { type Permission, type Principal, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { type Permission, type Principal, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Actor, NO_REPOSITORY, type Provider } from '@slipway/integrations';
 import { findActor } from '@slipway/integrations/deliveries';

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
-import { type BeginLink, LINK_MINUTES, type LinkBegun, type LinkedAccount, type LinkedAccountList, type Principal } from '@slipway/contracts';
+import { type BeginLink, LINK_MINUTES, type LinkBegun, type LinkedAccount, type LinkedAccountList } from '@slipway/contracts/identity';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { isUniqueViolation } from '@slipway/db/store';
 import type { Clock, Ids } from '@slipway/domain';

@@ -2,16 +2,16 @@ import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { PrincipalService, type SignedIn } from '@slipway/auth';
 import {
   type BeginLink,
-  connectionPage,
   LINKED_ACCOUNTS_PAGE,
   type LinkBegun,
   type LinkedAccount,
   type LinkedAccountList,
   type OAuthClient,
-  operations,
-  type Principal,
   type SetOAuthClient,
-} from '@slipway/contracts';
+} from '@slipway/contracts/identity';
+import { connectionPage } from '@slipway/contracts/integrations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts';
+import type { LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts/identity';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from './scripted-oauth.js';

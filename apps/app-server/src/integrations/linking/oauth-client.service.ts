@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import type { OAuthClient, Principal, SetOAuthClient } from '@slipway/contracts';
+import type { OAuthClient, SetOAuthClient } from '@slipway/contracts/identity';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,6 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope } from '@slipway/auth/envelope';
-import { ConfirmationAnswer, type ConversationEvent, type Principal, type QueuePayload, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { ConfirmationAnswer } from '@slipway/contracts/conversations';
+import { type ConversationEvent } from '@slipway/contracts/events';
+import { type QueuePayload } from '@slipway/contracts/operate';
+import { type Principal, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { readTail } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, CONFIRMATION_ANSWER, pendingActions } from '@slipway/domain';

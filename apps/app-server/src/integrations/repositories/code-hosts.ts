@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MAX_CONNECTIONS, type Principal } from '@slipway/contracts';
+import { MAX_CONNECTIONS } from '@slipway/contracts/integrations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { baseUrlOf, type CodeHost, type PageOf, type Permission, type Provider, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';

@@ -1,4 +1,4 @@
-import type { ListedConnection, ListingState } from '@slipway/contracts';
+import type { ListedConnection, ListingState } from '@slipway/contracts/repositories';
 import type { SlipwayError } from '@slipway/errors';
 import type { ReachedHost, UnreachedHost } from './code-hosts.js';
 

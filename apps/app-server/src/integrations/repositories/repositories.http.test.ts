@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret, RepositoryBranchPage, RepositoryPage } from '@slipway/contracts';
+import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
+import type { RepositoryBranchPage, RepositoryPage } from '@slipway/contracts/repositories';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from './scripted-host.js';

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type ListBranchesQuery,
   type ListRepositoriesQuery,
-  type Principal,
   type Repository,
   type RepositoryBranchPage,
   type RepositoryPage,
   RepositoryPath,
-} from '@slipway/contracts';
+} from '@slipway/contracts/repositories';
 import type { Clock } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { RepositoryListing } from '@slipway/integrations';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
 import type { RepositoryGrant } from '@slipway/db/conversations';
 import { SlipwayError } from '@slipway/errors';
 import type { Provider } from '@slipway/integrations';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts';
+import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contracts/integrations';
 import { until } from '@slipway/testing';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { FEATURES } from '../../app.module.js';

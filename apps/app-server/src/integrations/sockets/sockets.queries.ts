@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '@slipway/contracts';
+import type { ConnectionSettings } from '@slipway/contracts/integrations';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** A connection that is delivered to over a socket, with the token that opens it. */

@@ -1,5 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { operations, type Principal, type SuggestedTasks } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type SuggestedTasks } from '@slipway/contracts/repositories';
 import { Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { SuggestedTasksService } from './suggested-tasks.service.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { SuggestedTasks } from '@slipway/contracts';
+import type { SuggestedTasks } from '@slipway/contracts/repositories';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';

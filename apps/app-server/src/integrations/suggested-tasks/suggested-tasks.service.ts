@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListedConnection, Principal, SuggestedTask, SuggestedTasks } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
+import type { ListedConnection, SuggestedTask, SuggestedTasks } from '@slipway/contracts/repositories';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type OwnWork, type OwnWorkList, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';

@@ -1,5 +1,5 @@
 import type { Authenticated } from '@slipway/auth';
-import { type Permission, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { type Permission, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 

@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import type { LogLine } from './log-line.js';
 import type { PartialText } from './partial-text.js';
 import { Partials } from './partials.js';

@@ -1,4 +1,4 @@
-import type { EventKind } from '@slipway/contracts';
+import type { EventKind } from '@slipway/contracts/events';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 import { type LogLine, logLine } from './log-line.js';
 

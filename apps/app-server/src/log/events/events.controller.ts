@@ -1,6 +1,8 @@
 import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Authenticated } from '@slipway/auth';
-import { type EventsQuery, operations, type Principal } from '@slipway/contracts';
+import { type EventsQuery } from '@slipway/contracts/conversations';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts';
+import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Hint, StreamingDelta } from '@slipway/contracts';
+import type { Hint, StreamingDelta } from '@slipway/contracts/events';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import type { HintBus } from '@slipway/queue';

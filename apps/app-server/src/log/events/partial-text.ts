@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import type { LogLine } from './log-line.js';
 
 /** Longest text that is kept for late joiners, per channel. UTF-16 code units; past it they wait for the durable event. */

@@ -1,4 +1,4 @@
-import { type ConversationEvent, LEASE_MS } from '@slipway/contracts';
+import { type ConversationEvent, LEASE_MS } from '@slipway/contracts/events';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { EventBlob } from './event-blobs.js';

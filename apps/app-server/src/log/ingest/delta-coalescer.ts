@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 
 /** Deltas of one conversation that arrive within this time go out as one. Milliseconds; faster than an eye sees. */
 const GATHER_MS = 25;

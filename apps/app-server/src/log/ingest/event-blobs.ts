@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BLOB_MARKER, type BlobRef, blobRefOf, MAX_EVENT_BYTES } from '@slipway/contracts';
+import { BLOB_MARKER, type BlobRef, blobRefOf, MAX_EVENT_BYTES } from '@slipway/contracts/events';
 
 export interface EventBlob {
   readonly sha256: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_INGEST_BYTES } from '@slipway/contracts';
+import { MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { IngestRoom } from './ingest-room.js';
 
 const large = String(MAX_INGEST_BYTES);

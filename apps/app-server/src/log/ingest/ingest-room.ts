@@ -1,4 +1,4 @@
-import { MAX_INGEST_BYTES } from '@slipway/contracts';
+import { MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { type NoSlot, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 

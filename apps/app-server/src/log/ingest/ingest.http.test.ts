@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, ERRORS, MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type ConversationEvent, MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 
 describe('POST /ingest/v1/conversations/:conversation/events', () => {

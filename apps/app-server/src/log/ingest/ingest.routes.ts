@@ -1,5 +1,5 @@
 import type { IngestTokens } from '@slipway/auth/ingest-token';
-import { type IngestClaims, IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts';
+import { type IngestClaims, IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
 import { currentContext, type Logger } from '@slipway/telemetry';
 import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';

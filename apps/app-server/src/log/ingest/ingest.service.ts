@@ -1,4 +1,4 @@
-import { type ConversationEvent, type IngestAck, type IngestApprovals, IngestBatch, type IngestClaims } from '@slipway/contracts';
+import { type ConversationEvent, type IngestAck, type IngestApprovals, IngestBatch, type IngestClaims } from '@slipway/contracts/events';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import fc from 'fast-check';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_INGEST_BYTES } from '@slipway/contracts';
+import { MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
 

@@ -1,4 +1,5 @@
-import type { ConversationEvent, StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { z } from 'zod';
 

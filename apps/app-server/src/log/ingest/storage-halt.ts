@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { lockSandbox, type SandboxRow, setDesired } from '../../conversations/conversations.queries.js';

@@ -1,4 +1,4 @@
-import { SOCKET_MAX_BYTES, SOCKET_MAX_FRAMES } from '@slipway/contracts';
+import { SOCKET_MAX_BYTES, SOCKET_MAX_FRAMES } from '@slipway/contracts/events';
 import { takenBytes, type WritingSocket } from '@slipway/net';
 import type { Socket } from 'socket.io';
 import { FRAME_LENGTH } from '../events/log-line.js';

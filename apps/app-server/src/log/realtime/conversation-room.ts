@@ -1,4 +1,5 @@
-import type { QueuedMessage, StreamingDelta } from '@slipway/contracts';
+import type { QueuedMessage } from '@slipway/contracts/conversations';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import type { Server, Socket } from 'socket.io';
 import type { ConversationHub, HubListener } from '../events/conversation-hub.js';
 import { eventFrames, type LogLine } from '../events/log-line.js';

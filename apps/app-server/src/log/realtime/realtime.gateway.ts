@@ -1,16 +1,8 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Authenticated, bearerOf, type PrincipalService } from '@slipway/auth';
-import {
-  Confirm,
-  type ConfirmAnswer,
-  type Principal,
-  type ResumeFrame,
-  SOCKET_PING_MS,
-  Subscribe,
-  type SubscribeAnswer,
-  Unsubscribe,
-} from '@slipway/contracts';
+import { Confirm, type ConfirmAnswer, type ResumeFrame, SOCKET_PING_MS, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts/events';
+import { type Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
 import { PACE_LEAVE_MS } from '@slipway/net';

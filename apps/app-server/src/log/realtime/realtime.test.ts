@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
+import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts/events';
 import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';

@@ -1,6 +1,6 @@
 import type { Socket as NetSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
+import { type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts/events';
 import { PACE_LEAVE_MS, PACE_WINDOW_MS } from '@slipway/net';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';

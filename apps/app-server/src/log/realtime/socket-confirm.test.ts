@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConfirmAnswer, ConversationEvent } from '@slipway/contracts';
+import type { ConfirmAnswer, ConversationEvent } from '@slipway/contracts/events';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';

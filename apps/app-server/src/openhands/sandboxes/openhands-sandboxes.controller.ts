@@ -3,14 +3,14 @@ import type { Authenticated } from '@slipway/auth';
 import {
   type Done,
   type GetSandboxesQuery,
-  operations,
-  type Principal,
   type SandboxInfo,
   type SandboxPage,
   type SandboxSecretNames,
   type SandboxUser,
   type SearchSandboxesQuery,
-} from '@slipway/contracts';
+} from '@slipway/contracts/openhands';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Caller, Credential, Query, ReservedId } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { watchedCredential } from '../../log/events/access-watch.js';

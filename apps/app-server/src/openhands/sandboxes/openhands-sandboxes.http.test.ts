@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo, type SandboxPage, SandboxUser } from '@slipway/contracts';
+import { type Conversation } from '@slipway/contracts/conversations';
+import { type CreatedProgramKey, type SandboxInfo, type SandboxPage, SandboxUser } from '@slipway/contracts/openhands';
+import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 

@@ -1,4 +1,4 @@
-import type { SandboxStatus, StartStatus } from '@slipway/contracts';
+import type { SandboxStatus, StartStatus } from '@slipway/contracts/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface SandboxRow {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal, SandboxInfo, SandboxPage, SearchSandboxesQuery } from '@slipway/contracts';
+import type { SandboxInfo, SandboxPage, SearchSandboxesQuery } from '@slipway/contracts/openhands';
+import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

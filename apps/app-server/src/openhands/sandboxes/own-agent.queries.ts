@@ -1,4 +1,5 @@
-import { type Role, repositoryKey } from '@slipway/contracts';
+import { type Role } from '@slipway/contracts/organizations';
+import { repositoryKey } from '@slipway/contracts/secrets';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two with one name the narrower. */

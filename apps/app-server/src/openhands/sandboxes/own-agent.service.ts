@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { gatewayModelOf, type Principal, profileNameOf, ROLE_PERMISSIONS, type SandboxSecretNames, type SandboxUser } from '@slipway/contracts';
+import { gatewayModelOf, profileNameOf } from '@slipway/contracts/models';
+import { type SandboxSecretNames, type SandboxUser } from '@slipway/contracts/openhands';
+import { type Principal, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { listProfiles } from '../../agents/llm-profiles/llm-profiles.queries.js';

@@ -1,6 +1,8 @@
 import { Controller } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
-import { operations, type Principal, type RecordPageEvent, type WaitingEvents } from '@slipway/contracts';
+import { type RecordPageEvent, type WaitingEvents } from '@slipway/contracts/operate';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Person } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { AnalyticsService } from './analytics.service.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { analyticsPseudonym } from '@slipway/analytics';
-import { Me, WaitingEvents } from '@slipway/contracts';
+import { WaitingEvents } from '@slipway/contracts/operate';
+import { Me } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 

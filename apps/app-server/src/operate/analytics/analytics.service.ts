@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { allowsAnalytics, countWaiting, keepEvents, MAX_WAITING, type MadeEvent, waitingOfOrg, wireEvent } from '@slipway/analytics';
 import type { SignedIn } from '@slipway/auth';
-import { MAX_WAITING_EVENTS, type PageEvent, type Principal, type RecordPageEvent, type WaitingEvents } from '@slipway/contracts';
+import { MAX_WAITING_EVENTS, type PageEvent, type RecordPageEvent, type WaitingEvents } from '@slipway/contracts/operate';
+import { type Principal } from '@slipway/contracts/organizations';
 import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { currentContext } from '@slipway/telemetry';

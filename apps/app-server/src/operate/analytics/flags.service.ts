@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Flags, readDefinitions, StaticFlags, type StringFlags } from '@slipway/analytics/flags';
-import type { FlagValues } from '@slipway/contracts';
+import type { FlagValues } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Config } from '../../config.js';
 import { CONFIG, SQL_POOL } from '../../platform/tokens.js';

@@ -1,6 +1,6 @@
 import { type StoredEvent, wireEvent } from '@slipway/analytics';
 import { readDefinitions } from '@slipway/analytics/flags';
-import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS } from '@slipway/contracts';
+import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS } from '@slipway/contracts/operate';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 
 /** Events of a list. */

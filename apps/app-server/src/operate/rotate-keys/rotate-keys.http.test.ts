@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SecretBox } from '@slipway/auth';
 import { Envelope, llmKeyContext, secretContext } from '@slipway/auth/envelope';
-import { LlmProfile, Secret } from '@slipway/contracts';
+import { LlmProfile } from '@slipway/contracts/models';
+import { Secret } from '@slipway/contracts/secrets';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,5 +1,6 @@
 import { Controller, Param } from '@nestjs/common';
-import { type ClaimDomain, type OrgDomain, type OrgDomainList, operations, type Principal, type UpdateDomain } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type ClaimDomain, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { DomainsService } from './domains.service.js';

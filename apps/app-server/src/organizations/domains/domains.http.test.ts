@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OrgDomain, OrgDomainList, Problem } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { OrgDomain, OrgDomainList } from '@slipway/contracts/organizations';
 import { FEATURES } from '../../app.module.js';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';

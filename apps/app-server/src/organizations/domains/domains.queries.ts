@@ -1,4 +1,4 @@
-import type { OrgDomain } from '@slipway/contracts';
+import type { OrgDomain } from '@slipway/contracts/organizations';
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 
 export interface DomainRow {

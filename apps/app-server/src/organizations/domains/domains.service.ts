@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainName, MAX_DOMAINS, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts';
+import { DomainName, MAX_DOMAINS, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { OrgDomain } from '@slipway/contracts';
+import type { OrgDomain } from '@slipway/contracts/organizations';
 
 /** The TXT record that verifies a claim. */
 export function recordOf({ domain, challenge }: { readonly domain: string; readonly challenge: string }): OrgDomain['record'] {

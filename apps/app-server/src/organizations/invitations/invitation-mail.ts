@@ -1,4 +1,4 @@
-import type { Role } from '@slipway/contracts';
+import type { Role } from '@slipway/contracts/organizations';
 
 /** Mail to an invited user. Names are others' words: they are cut to a line each and stand in plain text. */
 export function invitationMail(invitation: {

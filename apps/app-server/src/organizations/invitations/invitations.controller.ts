@@ -1,5 +1,6 @@
 import { Controller, Header, Param } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
+import { operations } from '@slipway/contracts/operations';
 import {
   type CreateInvitations,
   type InvitationOutcomes,
@@ -7,10 +8,9 @@ import {
   type InvitationPreview,
   type ListInvitationsQuery,
   type Org,
-  operations,
   type Principal,
   type SentInvitation,
-} from '@slipway/contracts';
+} from '@slipway/contracts/organizations';
 import { Body, Caller, MaybePerson, Person, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId as uuidOf } from '../../log/events/conversation-id.js';

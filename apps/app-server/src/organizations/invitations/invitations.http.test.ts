@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Problem } from '@slipway/contracts/errors';
 import {
   type InvitationOutcomes,
   type InvitationPage,
   type InvitationPreview,
   type Org,
-  type Problem,
   ROLE_PERMISSIONS,
   type SentInvitation,
-} from '@slipway/contracts';
+} from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';

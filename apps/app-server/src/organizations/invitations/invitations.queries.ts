@@ -1,4 +1,4 @@
-import type { INVITATION_STATES, Invitation, Role } from '@slipway/contracts';
+import type { INVITATION_STATES, Invitation, Role } from '@slipway/contracts/organizations';
 import { type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 

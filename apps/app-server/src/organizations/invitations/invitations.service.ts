@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Sessions, type SignedIn } from '@slipway/auth';
+import { type ErrorCode } from '@slipway/contracts/errors';
 import {
   type CreateInvitations,
-  type ErrorCode,
   type InvitationOutcome,
   type InvitationOutcomes,
   type InvitationPage,
@@ -14,7 +14,7 @@ import {
   ROLE_PERMISSIONS,
   type Role,
   type SentInvitation,
-} from '@slipway/contracts';
+} from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

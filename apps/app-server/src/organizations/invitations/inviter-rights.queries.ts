@@ -1,4 +1,4 @@
-import { ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
+import { ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
 import { type PoolClient, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 import { withdrawMail } from '../mail/mail.queries.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { InvitationOutcomes, Problem, SentInvitation } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { InvitationOutcomes, SentInvitation } from '@slipway/contracts/organizations';
 import { freePort } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
 import { type Answer, ConversationApp } from '../../testing/conversation-app.js';

@@ -1,4 +1,4 @@
-import { type Permission, type Principal, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { type Permission, type Principal, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { roleOf } from './membership.queries.js';

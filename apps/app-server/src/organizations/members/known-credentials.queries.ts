@@ -1,4 +1,4 @@
-import { type KnownCredential, MAX_KNOWN_CREDENTIALS } from '@slipway/contracts';
+import { type KnownCredential, MAX_KNOWN_CREDENTIALS } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 
 interface KnownRow {

@@ -1,14 +1,14 @@
 import { Controller, Param } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
 import {
   type ListMembersQuery,
   type Member,
   type MemberPage,
   type MemberRemoval,
-  operations,
   type Principal,
   type RemoveMemberQuery,
   type UpdateMember,
-} from '@slipway/contracts';
+} from '@slipway/contracts/organizations';
 import { notFound } from '@slipway/errors';
 import { Body, Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

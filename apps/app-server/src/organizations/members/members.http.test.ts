@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Member, MemberPage, MemberRemoval, Problem } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { Member, MemberPage, MemberRemoval } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

@@ -1,4 +1,4 @@
-import type { Member, Role } from '@slipway/contracts';
+import type { Member, Role } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListMembersQuery, Member, MemberPage, MemberRemoval, Principal, RemoveMemberQuery, UpdateMember } from '@slipway/contracts';
+import type { ListMembersQuery, Member, MemberPage, MemberRemoval, Principal, RemoveMemberQuery, UpdateMember } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

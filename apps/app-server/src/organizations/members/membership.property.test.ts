@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Sessions } from '@slipway/auth';
-import { ROLES, type Role } from '@slipway/contracts';
+import { ROLES, type Role } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

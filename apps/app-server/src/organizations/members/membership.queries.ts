@@ -1,4 +1,4 @@
-import type { MEMBER_SOURCES, MemberRemoval, Role } from '@slipway/contracts';
+import type { MEMBER_SOURCES, MemberRemoval, Role } from '@slipway/contracts/organizations';
 import { type PoolClient, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 import { SlipwayError } from '@slipway/errors';

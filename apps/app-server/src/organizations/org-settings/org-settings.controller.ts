@@ -1,5 +1,6 @@
 import { Controller, Headers, Res } from '@nestjs/common';
-import { type OrgSettings, operations, type Principal, type UpdateOrgSettings } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type OrgSettings, type Principal, type UpdateOrgSettings } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEMO_MODEL, LlmProfile, LlmProfileList, McpServer, McpServerList, OrgSettings } from '@slipway/contracts';
+import { DEMO_MODEL, LlmProfile, LlmProfileList } from '@slipway/contracts/models';
+import { OrgSettings } from '@slipway/contracts/organizations';
+import { McpServer, McpServerList } from '@slipway/contracts/secrets';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { assertOutside, isInside } from './outside-address.js';
 

@@ -1,5 +1,5 @@
 import { dropEventsOfOrg } from '@slipway/analytics';
-import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts';
+import { DEFAULT_ORG_SETTINGS, OrgSettingValues } from '@slipway/contracts/organizations';
 import { type PoolClient, transactionTime } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 

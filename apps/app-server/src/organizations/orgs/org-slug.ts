@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { RESERVED_SLUGS } from '@slipway/contracts';
+import { RESERVED_SLUGS } from '@slipway/contracts/organizations';
 
 const MAX_LENGTH = 40;
 

@@ -1,16 +1,16 @@
 import { Controller } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
+import { operations } from '@slipway/contracts/operations';
 import {
   type CreateOrg,
   type DeleteOrg,
   type MemberRemoval,
   type Org,
   type OrgList,
-  operations,
   type Principal,
   type TransferOrg,
   type UpdateOrg,
-} from '@slipway/contracts';
+} from '@slipway/contracts/organizations';
 import { Body, Caller, Person } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { MembersService } from '../members/members.service.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { MemberRemoval, Org, Problem } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { MemberRemoval, Org } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
 import { ConversationApp } from '../../testing/conversation-app.js';

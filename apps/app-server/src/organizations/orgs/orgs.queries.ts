@@ -1,4 +1,4 @@
-import type { Org, Role } from '@slipway/contracts';
+import type { Org, Role } from '@slipway/contracts/organizations';
 import { type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 

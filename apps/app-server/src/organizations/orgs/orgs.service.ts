@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Sessions, type SignedIn } from '@slipway/auth';
-import { type CreateOrg, type Org, OrgSlug, type Principal, ROLE_PERMISSIONS, type UpdateOrg } from '@slipway/contracts';
+import { type CreateOrg, type Org, OrgSlug, type Principal, ROLE_PERMISSIONS, type UpdateOrg } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { isUniqueViolation } from '@slipway/db/store';
 import type { Ids } from '@slipway/domain';

@@ -1,6 +1,8 @@
 import { Controller, Param } from '@nestjs/common';
 import type { Authenticated } from '@slipway/auth';
-import { type EndedSessions, type ListMemberSessionsQuery, type MemberSessionPage, operations, type Principal } from '@slipway/contracts';
+import { type EndedSessions } from '@slipway/contracts/identity';
+import { operations } from '@slipway/contracts/operations';
+import { type ListMemberSessionsQuery, type MemberSessionPage, type Principal } from '@slipway/contracts/organizations';
 import { notFound } from '@slipway/errors';
 import { Caller, Credential, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,4 +1,4 @@
-import type { Role } from '@slipway/contracts';
+import type { Role } from '@slipway/contracts/organizations';
 import { type PoolClient, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 

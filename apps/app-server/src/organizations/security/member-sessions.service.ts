@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Sessions } from '@slipway/auth';
-import type { ListMemberSessionsQuery, MemberSession, MemberSessionPage, Principal } from '@slipway/contracts';
+import type { ListMemberSessionsQuery, MemberSession, MemberSessionPage, Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

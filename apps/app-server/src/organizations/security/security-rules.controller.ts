@@ -1,6 +1,7 @@
 import { Controller, Headers, Res } from '@nestjs/common';
 import type { Authenticated } from '@slipway/auth';
-import { operations, type Principal, type SecurityRules, type UpdateSecurityRules } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal, type SecurityRules, type UpdateSecurityRules } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
 import { Body, Caller, Credential } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

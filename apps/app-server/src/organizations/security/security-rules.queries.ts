@@ -1,4 +1,4 @@
-import type { SecurityRules, SecurityRuleValues } from '@slipway/contracts';
+import type { SecurityRules, SecurityRuleValues } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 

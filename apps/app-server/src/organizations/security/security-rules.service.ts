@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal, SecurityRules, SecurityRuleValues, UpdateSecurityRules } from '@slipway/contracts';
+import type { Principal, SecurityRules, SecurityRuleValues, UpdateSecurityRules } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

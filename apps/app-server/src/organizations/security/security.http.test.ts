@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { EndedSessions, Me, MemberSessionPage, Problem, SecurityRules } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { EndedSessions } from '@slipway/contracts/identity';
+import type { Me, MemberSessionPage, SecurityRules } from '@slipway/contracts/organizations';
 import { stopwatch, until } from '@slipway/testing';
 import { io } from 'socket.io-client';
 import { Company } from '../../testing/company.js';

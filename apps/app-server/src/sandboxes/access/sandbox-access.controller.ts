@@ -1,6 +1,8 @@
 import { Controller, Header, Param } from '@nestjs/common';
 import type { Authenticated } from '@slipway/auth';
-import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess, type SandboxAccessList } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type GrantSandboxAccess, type SandboxAccess, type SandboxAccessList } from '@slipway/contracts/sandboxes';
 import { Body, Caller, Credential } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { watchedCredential } from '../../log/events/access-watch.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { SandboxAccess, SandboxAccessList } from '@slipway/contracts';
+import { SandboxAccess, SandboxAccessList } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';

@@ -1,4 +1,5 @@
-import { MAX_LISTED_SANDBOX_ACCESS, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
+import { MAX_LISTED_SANDBOX_ACCESS } from '@slipway/contracts/sandboxes';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface NewGrant {

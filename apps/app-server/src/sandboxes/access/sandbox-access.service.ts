@@ -1,15 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import {
-  ENTER_PATH,
-  type GrantSandboxAccess,
-  type Principal,
-  SANDBOX_PORTS,
-  type SandboxAccess,
-  type SandboxAccessList,
-  sandboxPortOf,
-} from '@slipway/contracts';
+import { type Principal } from '@slipway/contracts/organizations';
+import { ENTER_PATH, type GrantSandboxAccess, SANDBOX_PORTS, type SandboxAccess, type SandboxAccessList, sandboxPortOf } from '@slipway/contracts/sandboxes';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '@slipway/contracts';
+import type { ConnectionSettings } from '@slipway/contracts/integrations';
 import { CREDENTIAL_KINDS } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { StoredCredential } from '@slipway/integrations/credentials';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { runtimeState } from '@slipway/domain';
 import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
 

@@ -1,5 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import { operations, type Principal, type Storage } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type Storage } from '@slipway/contracts/sandboxes';
 import { Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Problem, Storage } from '@slipway/contracts';
+import type { Problem } from '@slipway/contracts/errors';
+import type { Storage } from '@slipway/contracts/sandboxes';
 import { asSystem, inOrg } from '@slipway/db/sql';
 import { Company } from '../../testing/company.js';
 import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';

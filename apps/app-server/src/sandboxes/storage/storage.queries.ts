@@ -1,4 +1,4 @@
-import { LARGEST_CONVERSATIONS } from '@slipway/contracts';
+import { LARGEST_CONVERSATIONS } from '@slipway/contracts/sandboxes';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface StorageRow {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal, Storage } from '@slipway/contracts';
+import type { Principal } from '@slipway/contracts/organizations';
+import type { Storage } from '@slipway/contracts/sandboxes';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

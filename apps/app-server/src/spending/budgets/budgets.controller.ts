@@ -1,4 +1,6 @@
 import { Controller, Headers, Param, Res } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type BudgetNotice,
   type BudgetOverride,
@@ -6,10 +8,8 @@ import {
   type BudgetPreviewQuery,
   type Budgets,
   type ChangeBudgets,
-  operations,
-  type Principal,
   type PutBudgetOverride,
-} from '@slipway/contracts';
+} from '@slipway/contracts/spending';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { Body, Caller, Query } from '../../http/params.js';

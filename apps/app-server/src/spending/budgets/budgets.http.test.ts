@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BudgetOverride, BudgetPreview, Budgets, type Problem } from '@slipway/contracts';
+import { type Problem } from '@slipway/contracts/errors';
+import { BudgetOverride, BudgetPreview, Budgets } from '@slipway/contracts/spending';
 import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
 
 describe('budgets of an organization', () => {

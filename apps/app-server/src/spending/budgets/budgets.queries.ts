@@ -1,4 +1,4 @@
-import { MAX_BUDGET_PEOPLE } from '@slipway/contracts';
+import { MAX_BUDGET_PEOPLE } from '@slipway/contracts/spending';
 import type { PoolClient } from '@slipway/db/sql';
 import { personLabel } from '../usage/usage.queries.js';
 

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type BudgetNotice,
   type BudgetOverride,
@@ -7,8 +8,7 @@ import {
   type Budgets,
   type ChangeBudgets,
   MAX_BUDGET_PEOPLE,
-  type Principal,
-} from '@slipway/contracts';
+} from '@slipway/contracts/spending';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';

@@ -1,4 +1,4 @@
-import type { AfterMerge, ConversationOutcomes, OutcomeFigures, OutcomeRow, Outcomes, OutcomeWait, UserOutcomes } from '@slipway/contracts';
+import type { AfterMerge, ConversationOutcomes, OutcomeFigures, OutcomeRow, Outcomes, OutcomeWait, UserOutcomes } from '@slipway/contracts/spending';
 import { csv } from '../usage/csv.js';
 
 type Cell = string | number | null;

@@ -1,13 +1,7 @@
 import { Controller, Headers, Res } from '@nestjs/common';
-import {
-  type ConversationOutcomes,
-  type ConversationOutcomesQuery,
-  type Outcomes,
-  type OutcomesQuery,
-  operations,
-  type Principal,
-  type UserOutcomes,
-} from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type ConversationOutcomes, type ConversationOutcomesQuery, type Outcomes, type OutcomesQuery, type UserOutcomes } from '@slipway/contracts/spending';
 import type { FastifyReply } from 'fastify';
 import { Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ConversationOutcomes, MAX_OUTCOME_ROWS, type OutcomeFigures, Outcomes, type Problem, UserOutcomes } from '@slipway/contracts';
+import { type Problem } from '@slipway/contracts/errors';
+import { ConversationOutcomes, MAX_OUTCOME_ROWS, type OutcomeFigures, Outcomes, UserOutcomes } from '@slipway/contracts/spending';
 import { afterCounts, afterOf, decimalOf, perPiece, ratio, ticksOf, workItems } from '@slipway/domain/outcomes';
 import fc from 'fast-check';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';

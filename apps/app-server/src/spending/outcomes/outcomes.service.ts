@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Principal } from '@slipway/contracts/organizations';
 import {
   type AfterMerge,
   type ConversationOutcomes,
@@ -9,9 +10,8 @@ import {
   type Outcomes,
   type OutcomesQuery,
   type OutcomeWait,
-  type Principal,
   type UserOutcomes,
-} from '@slipway/contracts';
+} from '@slipway/contracts/spending';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { afterShare, mergedShare, perPiece } from '@slipway/domain/outcomes';

@@ -1,4 +1,4 @@
-import { MAX_OUTCOME_ROWS } from '@slipway/contracts';
+import { MAX_OUTCOME_ROWS } from '@slipway/contracts/spending';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { countedAt, personLabel } from '../usage/usage.queries.js';
 

@@ -1,5 +1,7 @@
 import { Controller, Headers, Res } from '@nestjs/common';
-import { operations, type Principal, type Usage, type UsageQuery } from '@slipway/contracts';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type Usage, type UsageQuery } from '@slipway/contracts/spending';
 import type { FastifyReply } from 'fastify';
 import { Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Problem, Usage } from '@slipway/contracts';
+import { type Problem } from '@slipway/contracts/errors';
+import { Usage } from '@slipway/contracts/spending';
 import type { z } from 'zod';
 import { ConversationApp, type Person } from '../../testing/conversation-app.js';
 

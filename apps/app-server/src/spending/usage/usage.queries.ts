@@ -1,4 +1,4 @@
-import { MAX_USAGE_ROWS, type UsageDimension } from '@slipway/contracts';
+import { MAX_USAGE_ROWS, type UsageDimension } from '@slipway/contracts/spending';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
 /** `whose` of `SELECT ${PERSON_LABEL} …` with `id` as the person and `label` as what is known without their account. */

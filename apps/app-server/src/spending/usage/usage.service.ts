@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MAX_USAGE_DAYS, MAX_USAGE_ROWS, type Principal, type Usage, type UsageQuery, type UsageRow } from '@slipway/contracts';
+import { type Principal } from '@slipway/contracts/organizations';
+import { MAX_USAGE_DAYS, MAX_USAGE_ROWS, type Usage, type UsageQuery, type UsageRow } from '@slipway/contracts/spending';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';

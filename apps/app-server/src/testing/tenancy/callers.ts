@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import type { SeededPerson } from '@slipway/testing';
 
 export interface Reply {

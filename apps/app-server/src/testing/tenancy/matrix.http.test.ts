@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionCookie } from '@slipway/auth';
-import { proofOf, type SubscribeAnswer } from '@slipway/contracts';
+import { type SubscribeAnswer } from '@slipway/contracts/events';
+import { proofOf } from '@slipway/contracts/operations';
 import { exampleProvider } from '@slipway/integrations/testing';
 import { type SeededOrg, seedTwoOrgs } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';

@@ -1,4 +1,5 @@
-import { DEMO_MODEL, type Operation, type OperationName, operations } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
+import { type Operation, type OperationName, operations } from '@slipway/contracts/operations';
 import type { Things } from './things.js';
 
 export interface Request {

@@ -1,5 +1,5 @@
 'use client';
-import { type API_KEY_STATES, ListApiKeysQuery } from '@slipway/contracts';
+import { type API_KEY_STATES, ListApiKeysQuery } from '@slipway/contracts/identity';
 import { Button, Checkbox, EmptyState, Select } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';

@@ -1,5 +1,6 @@
 'use client';
-import { CreateApiKey, type CreatedApiKey, type Permission, ROLE_PERMISSIONS, type ServiceAccount } from '@slipway/contracts';
+import { CreateApiKey, type CreatedApiKey, type ServiceAccount } from '@slipway/contracts/identity';
+import { type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';

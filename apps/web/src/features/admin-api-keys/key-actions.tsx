@@ -1,5 +1,5 @@
 'use client';
-import type { ApiKey, CreatedApiKey } from '@slipway/contracts';
+import type { ApiKey, CreatedApiKey } from '@slipway/contracts/identity';
 import { Button, ConfirmDialog, Dialog, Field, IconButton, Menu, MenuItem, Select } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';

@@ -1,4 +1,5 @@
-import type { ApiKey, Permission } from '@slipway/contracts';
+import type { ApiKey } from '@slipway/contracts/identity';
+import type { Permission } from '@slipway/contracts/organizations';
 import type { MessageKey } from '../../messages/translate.ts';
 
 export const KEY_STATES: Readonly<Record<ApiKey['state'], { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' }>> = {

@@ -1,5 +1,5 @@
 'use client';
-import type { ApiKey } from '@slipway/contracts';
+import type { ApiKey } from '@slipway/contracts/identity';
 import { Badge, type Column, Table } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { Ago, Ahead } from '../../browser/ago.tsx';

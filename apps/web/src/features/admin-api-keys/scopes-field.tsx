@@ -1,4 +1,4 @@
-import type { Permission } from '@slipway/contracts';
+import type { Permission } from '@slipway/contracts/organizations';
 import { Button, Checkbox } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { byNoun } from './key-words.ts';

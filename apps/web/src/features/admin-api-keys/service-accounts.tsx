@@ -1,5 +1,5 @@
 'use client';
-import { CreateServiceAccount, SERVICE_ACCOUNT_ROLES, type ServiceAccount } from '@slipway/contracts';
+import { CreateServiceAccount, SERVICE_ACCOUNT_ROLES, type ServiceAccount } from '@slipway/contracts/identity';
 import { Button, ConfirmDialog, Dialog, EmptyState, Field, Input, Section, Select, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

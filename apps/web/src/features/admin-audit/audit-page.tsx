@@ -1,6 +1,6 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import { type AuditEntry, type AuditPage as AuditList, AuditQuery } from '@slipway/contracts';
+import { type AuditEntry, type AuditPage as AuditList, AuditQuery } from '@slipway/contracts/audit';
 import { Button, Dialog, EmptyState, Table } from '@slipway/ui';
 import { Download } from 'lucide-react';
 import { useTranslations } from 'next-intl';

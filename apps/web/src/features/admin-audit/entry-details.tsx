@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@slipway/contracts';
+import type { AuditEntry } from '@slipway/contracts/audit';
 import { ScrollBox } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { exactTime } from '../../browser/format.ts';

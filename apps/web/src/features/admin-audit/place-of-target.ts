@@ -1,4 +1,4 @@
-import { type AuditEntry, conversationOfEntry } from '@slipway/contracts';
+import { type AuditEntry, conversationOfEntry } from '@slipway/contracts/audit';
 import type { Translate } from '../../messages/translate.ts';
 
 interface Known {

@@ -1,5 +1,5 @@
 'use client';
-import type { AuditEntry } from '@slipway/contracts';
+import type { AuditEntry } from '@slipway/contracts/audit';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { useSession } from '../session/me.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { AuditVerification } from '@slipway/contracts';
+import type { AuditVerification } from '@slipway/contracts/audit';
 import { Button, Notice } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';

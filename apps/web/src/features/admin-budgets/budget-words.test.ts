@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BudgetPreview } from '@slipway/contracts';
+import type { BudgetPreview } from '@slipway/contracts/spending';
 import { t } from '../../messages/testing.ts';
 import { previewWords, spentPercent } from './budget-words.ts';
 

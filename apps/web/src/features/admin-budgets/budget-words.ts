@@ -1,4 +1,4 @@
-import type { BudgetPreview } from '@slipway/contracts';
+import type { BudgetPreview } from '@slipway/contracts/spending';
 import type { Translate } from '../../messages/translate.ts';
 
 const NAMED = 5;

@@ -1,5 +1,5 @@
 'use client';
-import { BUDGET_THRESHOLDS } from '@slipway/contracts';
+import { BUDGET_THRESHOLDS } from '@slipway/contracts/spending';
 import { Badge, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { type Budgets, ChangeBudgets, Money } from '@slipway/contracts';
+import { type Budgets, ChangeBudgets, Money } from '@slipway/contracts/spending';
 import { Button, Checkbox, Field, Input, Notice, Select } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

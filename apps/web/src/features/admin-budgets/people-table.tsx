@@ -1,5 +1,5 @@
 'use client';
-import { type BudgetPerson, type Budgets, PutBudgetOverride } from '@slipway/contracts';
+import { type BudgetPerson, type Budgets, PutBudgetOverride } from '@slipway/contracts/spending';
 import { Badge, Button, Dialog, Field, Input, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { UpdateOrg } from '@slipway/contracts';
+import { UpdateOrg } from '@slipway/contracts/organizations';
 import { Button, Field, Input, Section } from '@slipway/ui';
 import { useRouter } from 'next/navigation';
 import { useTranslations } from 'next-intl';

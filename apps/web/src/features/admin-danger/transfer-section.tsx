@@ -1,5 +1,5 @@
 'use client';
-import type { Member } from '@slipway/contracts';
+import type { Member } from '@slipway/contracts/organizations';
 import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { type ConnectionApp, type IntegrationConnection, ReplaceAppSecrets } from '@slipway/contracts';
+import { type ConnectionApp, type IntegrationConnection, ReplaceAppSecrets } from '@slipway/contracts/integrations';
 import { Button, ConfirmDialog, Dialog, Field, Input, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

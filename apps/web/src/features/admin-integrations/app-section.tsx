@@ -1,5 +1,5 @@
 'use client';
-import type { ConnectionApp, IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import type { ConnectionApp, IntegrationConnection, IntegrationProvider } from '@slipway/contracts/integrations';
 import { Badge, Button, Notice, Section } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

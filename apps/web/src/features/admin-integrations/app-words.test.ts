@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { APP_STATES, type ConnectionApp } from '@slipway/contracts';
+import { APP_STATES, type ConnectionApp } from '@slipway/contracts/integrations';
 import { t } from '../../messages/testing.ts';
 import { APP_STATES_SHOWN, reachOf } from './app-words.ts';
 

@@ -1,4 +1,4 @@
-import type { AppState, ConnectionApp } from '@slipway/contracts';
+import type { AppState, ConnectionApp } from '@slipway/contracts/integrations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 interface Shown {

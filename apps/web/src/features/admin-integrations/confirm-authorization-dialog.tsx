@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationConnection, PendingAuthorization } from '@slipway/contracts';
+import type { IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
 import { Button, Dialog } from '@slipway/ui';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';

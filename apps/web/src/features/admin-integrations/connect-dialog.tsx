@@ -1,5 +1,10 @@
 'use client';
-import { type ConnectionWithSecret, CreateIntegrationConnection, type IntegrationProvider, type IntegrationProviderList } from '@slipway/contracts';
+import {
+  type ConnectionWithSecret,
+  CreateIntegrationConnection,
+  type IntegrationProvider,
+  type IntegrationProviderList,
+} from '@slipway/contracts/integrations';
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

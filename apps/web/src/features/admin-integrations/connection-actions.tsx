@@ -1,5 +1,5 @@
 'use client';
-import { type ConnectionWithSecret, type IntegrationConnection, type IntegrationProvider, UpdateIntegrationConnection } from '@slipway/contracts';
+import { type ConnectionWithSecret, type IntegrationConnection, type IntegrationProvider, UpdateIntegrationConnection } from '@slipway/contracts/integrations';
 import { Button, ConfirmDialog, Dialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';

@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationProvider } from '@slipway/contracts/integrations';
 import { Checkbox, Field, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import type { Form } from '../form/use-form.ts';

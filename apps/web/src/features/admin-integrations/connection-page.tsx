@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts/integrations';
 import { Badge, Notice } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CreateIntegrationConnection, type IntegrationConnection, UpdateIntegrationConnection } from '@slipway/contracts';
+import { CreateIntegrationConnection, type IntegrationConnection, UpdateIntegrationConnection } from '@slipway/contracts/integrations';
 import { changeOf, creationOf, valuesOf } from './connection-values.ts';
 
 const connection = {

@@ -1,4 +1,4 @@
-import { DEFAULT_PROCESSORS, type IntegrationConnection, type ThreadProcessors } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS, type IntegrationConnection, type ThreadProcessors } from '@slipway/contracts/integrations';
 
 /** A row of the list of places; its key tells rows apart while they are typed. */
 export interface PlaceValues {

@@ -1,4 +1,4 @@
-import type { ConnectionState, DeliveryState, HookState, IntegrationHook } from '@slipway/contracts';
+import type { ConnectionState, DeliveryState, HookState, IntegrationHook } from '@slipway/contracts/integrations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 interface Word {

@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts/integrations';
 import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConnectionCredential } from '@slipway/contracts';
+import type { ConnectionCredential } from '@slipway/contracts/integrations';
 import { t } from '../../messages/testing.ts';
 import { healthOf } from './credential-words.ts';
 

@@ -1,4 +1,4 @@
-import type { ConnectionCredential, IntegrationProvider } from '@slipway/contracts';
+import type { ConnectionCredential, IntegrationProvider } from '@slipway/contracts/integrations';
 import type { Translate } from '../../messages/translate.ts';
 
 /** One line about the health of a credential. */

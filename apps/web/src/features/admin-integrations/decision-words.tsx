@@ -1,4 +1,4 @@
-import type { IntegrationDelivery } from '@slipway/contracts';
+import type { IntegrationDelivery } from '@slipway/contracts/integrations';
 import { Badge, cn } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { DELIVERY_STATES_SHOWN } from './connection-words.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQuery } from '@slipway/contracts';
+import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQuery } from '@slipway/contracts/integrations';
 import { Badge, Button, EmptyState, Section, Select, Table } from '@slipway/ui';
 import { RefreshCw } from 'lucide-react';
 import Link from 'next/link';

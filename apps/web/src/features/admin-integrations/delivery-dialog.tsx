@@ -1,5 +1,5 @@
 'use client';
-import { type DeliveryDryRun, type IntegrationDeliveryContent, MAX_SHOWN_BODY } from '@slipway/contracts';
+import { type DeliveryDryRun, type IntegrationDeliveryContent, MAX_SHOWN_BODY } from '@slipway/contracts/integrations';
 import { Button, Dialog, ScrollBox } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 'use client';
-import { type HookSelection, SelectIntegrationHooks } from '@slipway/contracts';
+import { type HookSelection, SelectIntegrationHooks } from '@slipway/contracts/integrations';
 import { Button, Field, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

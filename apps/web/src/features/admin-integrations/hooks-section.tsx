@@ -1,5 +1,5 @@
 'use client';
-import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook, type IntegrationHookList } from '@slipway/contracts';
+import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook, type IntegrationHookList } from '@slipway/contracts/integrations';
 import { Badge, Button, ConfirmDialog, Field, Input, Notice, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

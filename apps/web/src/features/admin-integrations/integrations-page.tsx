@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts/integrations';
 import { Badge, Button, type Column, EmptyState, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';

@@ -1,4 +1,4 @@
-import type { IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationProvider } from '@slipway/contracts/integrations';
 import { Notice } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { limitsOf } from './setup-steps.ts';

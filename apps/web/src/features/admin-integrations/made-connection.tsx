@@ -1,5 +1,5 @@
 'use client';
-import { type ConnectionWithSecret, type IntegrationProvider, RotateWebhookSecret } from '@slipway/contracts';
+import { type ConnectionWithSecret, type IntegrationProvider, RotateWebhookSecret } from '@slipway/contracts/integrations';
 import { Button, Field, Input, Notice } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';

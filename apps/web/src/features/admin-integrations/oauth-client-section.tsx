@@ -1,5 +1,6 @@
 'use client';
-import { type IntegrationConnection, type IntegrationProvider, type OAuthClient, SetOAuthClient } from '@slipway/contracts';
+import { type OAuthClient, SetOAuthClient } from '@slipway/contracts/identity';
+import { type IntegrationConnection, type IntegrationProvider } from '@slipway/contracts/integrations';
 import { Button, ConfirmDialog, Dialog, Field, Input, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

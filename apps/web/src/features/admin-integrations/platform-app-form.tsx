@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationProvider } from '@slipway/contracts';
+import type { IntegrationProvider } from '@slipway/contracts/integrations';
 import { Button } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

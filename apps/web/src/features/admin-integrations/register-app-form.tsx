@@ -1,5 +1,5 @@
 'use client';
-import { type IntegrationProvider, RegisterApp } from '@slipway/contracts';
+import { type IntegrationProvider, RegisterApp } from '@slipway/contracts/integrations';
 import { Button, Field, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

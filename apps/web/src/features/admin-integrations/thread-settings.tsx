@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationProvider, ThreadProcessors } from '@slipway/contracts';
+import type { IntegrationProvider, ThreadProcessors } from '@slipway/contracts/integrations';
 import { Button, Checkbox, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import type { MessageKey } from '../../messages/translate.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { IntegrationProviderList } from '@slipway/contracts';
+import type { IntegrationProviderList } from '@slipway/contracts/integrations';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';

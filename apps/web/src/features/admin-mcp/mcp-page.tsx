@@ -1,5 +1,5 @@
 'use client';
-import type { McpServer } from '@slipway/contracts';
+import type { McpServer } from '@slipway/contracts/secrets';
 import { Badge, Button, type Column, EmptyState, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { McpServer } from '@slipway/contracts';
+import type { McpServer } from '@slipway/contracts/secrets';
 import { Badge, Button, Dialog, Field, Notice, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

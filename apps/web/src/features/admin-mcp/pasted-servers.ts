@@ -1,4 +1,4 @@
-import { CreateMcpServer, MAX_MCP_SERVERS, type McpValue, SecretName } from '@slipway/contracts';
+import { CreateMcpServer, MAX_MCP_SERVERS, type McpValue, SecretName } from '@slipway/contracts/secrets';
 import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
 import type { Translate } from '../../messages/translate.ts';
 import { lineOfFault } from './json-fault.ts';

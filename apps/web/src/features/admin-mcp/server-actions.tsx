@@ -1,5 +1,5 @@
 'use client';
-import type { McpServer } from '@slipway/contracts';
+import type { McpServer } from '@slipway/contracts/secrets';
 import { Button, ConfirmDialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { McpServer, SecretName } from '@slipway/contracts';
+import { McpServer, SecretName } from '@slipway/contracts/secrets';
 import fc from 'fast-check';
 import { t } from '../../messages/testing.ts';
 import { changedServer, EMPTY_ENTRY, type Entry, freshSecrets, newServer, secretNameFor, valuesOf } from './server-entries.ts';

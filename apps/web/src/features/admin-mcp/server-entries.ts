@@ -1,4 +1,4 @@
-import { CreateMcpServer, type McpServer, type McpValue, SecretName, SecretValue, UpdateMcpServer } from '@slipway/contracts';
+import { CreateMcpServer, type McpServer, type McpValue, SecretName, SecretValue, UpdateMcpServer } from '@slipway/contracts/secrets';
 import { z } from 'zod';
 import type { Translate } from '../../messages/translate.ts';
 

@@ -1,5 +1,5 @@
 'use client';
-import type { CreateMcpServer, McpServer, UpdateMcpServer } from '@slipway/contracts';
+import type { CreateMcpServer, McpServer, UpdateMcpServer } from '@slipway/contracts/secrets';
 import { Button, Checkbox, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

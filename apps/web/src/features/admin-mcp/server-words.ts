@@ -1,4 +1,4 @@
-import type { McpServer } from '@slipway/contracts';
+import type { McpServer } from '@slipway/contracts/secrets';
 import type { MessageKey } from '../../messages/translate.ts';
 
 /** The three ways to a server, as people choose them. */

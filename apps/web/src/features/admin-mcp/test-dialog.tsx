@@ -1,5 +1,5 @@
 'use client';
-import type { McpServer, McpServerTest } from '@slipway/contracts';
+import type { McpServer, McpServerTest } from '@slipway/contracts/secrets';
 import { Button, Dialog, Notice, ScrollBox, Spinner } from '@slipway/ui';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { INVITATION_STATES, type Invitation, type SentInvitation } from '@slipway/contracts';
+import { INVITATION_STATES, type Invitation, type SentInvitation } from '@slipway/contracts/organizations';
 import { Badge, Button, type Column, ConfirmDialog, Dialog, EmptyState, IconButton, Select, Table } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { MailX, RotateCw } from 'lucide-react';

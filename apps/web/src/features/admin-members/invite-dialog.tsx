@@ -1,5 +1,5 @@
 'use client';
-import { CreateInvitations, type InvitationOutcome, type InvitationOutcomes, MAX_INVITED_AT_ONCE, type Role } from '@slipway/contracts';
+import { CreateInvitations, type InvitationOutcome, type InvitationOutcomes, MAX_INVITED_AT_ONCE, type Role } from '@slipway/contracts/organizations';
 import { Button, Dialog, Field, Select, Textarea } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,4 +1,4 @@
-import type { KnownCredential, MemberRemoval } from '@slipway/contracts';
+import type { KnownCredential, MemberRemoval } from '@slipway/contracts/organizations';
 import { Checkbox, Notice } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';

@@ -1,4 +1,4 @@
-import type { Member } from '@slipway/contracts';
+import type { Member } from '@slipway/contracts/organizations';
 import { csvOf } from '../list/csv.ts';
 import type { Page } from '../list/use-pages.ts';
 

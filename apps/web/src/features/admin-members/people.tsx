@@ -1,5 +1,5 @@
 'use client';
-import { type Member, ROLES, type Role } from '@slipway/contracts';
+import { type Member, ROLES, type Role } from '@slipway/contracts/organizations';
 import { Badge, Button, type Column, EmptyState, IconButton, Select, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Download, UserMinus } from 'lucide-react';

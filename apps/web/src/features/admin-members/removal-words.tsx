@@ -1,4 +1,4 @@
-import type { MemberRemoval } from '@slipway/contracts';
+import type { MemberRemoval } from '@slipway/contracts/organizations';
 import { useTranslations } from 'next-intl';
 
 /** What ends with a member, and what stays. */

@@ -1,5 +1,5 @@
 'use client';
-import type { Member, MemberRemoval } from '@slipway/contracts';
+import type { Member, MemberRemoval } from '@slipway/contracts/organizations';
 import { ConfirmDialog } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

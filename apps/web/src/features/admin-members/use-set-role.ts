@@ -1,5 +1,5 @@
 'use client';
-import type { Member, Role } from '@slipway/contracts';
+import type { Member, Role } from '@slipway/contracts/organizations';
 import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';

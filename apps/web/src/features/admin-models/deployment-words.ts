@@ -1,4 +1,4 @@
-import type { ModelDeployment } from '@slipway/contracts';
+import type { ModelDeployment } from '@slipway/contracts/models';
 import type { StatusChip } from '@slipway/ui';
 import type { ComponentProps } from 'react';
 import type { Translate } from '../../messages/translate.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { ModelDeployment, ModelDeploymentTest } from '@slipway/contracts';
+import type { ModelDeployment, ModelDeploymentTest } from '@slipway/contracts/models';
 import { Badge, Button, type Column, EmptyState, Section, StatusChip, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

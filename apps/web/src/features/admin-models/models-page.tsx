@@ -1,5 +1,5 @@
 'use client';
-import type { LlmProfile } from '@slipway/contracts';
+import type { LlmProfile } from '@slipway/contracts/models';
 import { Badge, Button, type Column, EmptyState, Section, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

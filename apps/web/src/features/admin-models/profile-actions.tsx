@@ -1,5 +1,5 @@
 'use client';
-import type { LlmProfile } from '@slipway/contracts';
+import type { LlmProfile } from '@slipway/contracts/models';
 import { ConfirmDialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';

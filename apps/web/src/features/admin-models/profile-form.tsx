@@ -1,5 +1,5 @@
 'use client';
-import { CreateLlmProfile, type LlmProfile, UpdateLlmProfile } from '@slipway/contracts';
+import { CreateLlmProfile, type LlmProfile, UpdateLlmProfile } from '@slipway/contracts/models';
 import { Button, Checkbox, Dialog, Field, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
+import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
 import { type Column, Table } from '@slipway/ui';
 import { Check } from 'lucide-react';
 import Link from 'next/link';

@@ -1,4 +1,4 @@
-import type { LiveSandbox } from '@slipway/contracts';
+import type { LiveSandbox } from '@slipway/contracts/sandboxes';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 export const SANDBOX_STATE_WORDS: Readonly<

@@ -1,5 +1,5 @@
 'use client';
-import { ListSandboxesQuery, type LiveSandbox, SANDBOX_STATES, type SandboxQueue } from '@slipway/contracts';
+import { ListSandboxesQuery, type LiveSandbox, SANDBOX_STATES, type SandboxQueue } from '@slipway/contracts/sandboxes';
 import { Badge, Button, ConfirmDialog, EmptyState, Notice, Section, Select, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 'use client';
-import { type Secret, UpdateSecret } from '@slipway/contracts';
+import { type Secret, UpdateSecret } from '@slipway/contracts/secrets';
 import { Button, ConfirmDialog, Dialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';

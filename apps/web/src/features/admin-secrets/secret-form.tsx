@@ -1,5 +1,6 @@
 'use client';
-import { CreateOwnSecret, CreateSecret, MIN_MASKED_LENGTH, type Secret } from '@slipway/contracts';
+import { MIN_MASKED_LENGTH } from '@slipway/contracts/events';
+import { CreateOwnSecret, CreateSecret, type Secret } from '@slipway/contracts/secrets';
 import { Button, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { ListSecretsQuery } from '@slipway/contracts';
+import { ListSecretsQuery } from '@slipway/contracts/secrets';
 import { Button, EmptyState, Section, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { Secret } from '@slipway/contracts';
+import type { Secret } from '@slipway/contracts/secrets';
 import { Badge, type Column, Table } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';

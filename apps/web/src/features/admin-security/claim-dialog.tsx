@@ -1,5 +1,5 @@
 'use client';
-import { ClaimDomain } from '@slipway/contracts';
+import { ClaimDomain } from '@slipway/contracts/organizations';
 import { Button, Dialog, Field, Input } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

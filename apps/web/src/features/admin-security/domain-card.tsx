@@ -1,5 +1,5 @@
 'use client';
-import type { OrgDomain } from '@slipway/contracts';
+import type { OrgDomain } from '@slipway/contracts/organizations';
 import { Badge, Button, Card, ConfirmDialog, Field, Notice, Select } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

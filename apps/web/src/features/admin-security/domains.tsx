@@ -1,5 +1,5 @@
 'use client';
-import type { OrgDomain } from '@slipway/contracts';
+import type { OrgDomain } from '@slipway/contracts/organizations';
 import { Button, EmptyState, Section } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';

@@ -1,5 +1,5 @@
 'use client';
-import type { MemberSession } from '@slipway/contracts';
+import type { MemberSession } from '@slipway/contracts/organizations';
 import { Badge, Button, type Column, ConfirmDialog, EmptyState, Section, Table } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

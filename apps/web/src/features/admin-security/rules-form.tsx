@@ -1,5 +1,5 @@
 'use client';
-import { type SecurityRules, UpdateSecurityRules } from '@slipway/contracts';
+import { type SecurityRules, UpdateSecurityRules } from '@slipway/contracts/organizations';
 import { Button, Checkbox, Field, Section, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

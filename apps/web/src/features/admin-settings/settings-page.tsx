@@ -1,5 +1,6 @@
 'use client';
-import { ConfirmationMode, type OrgSettings, UpdateOrgSettings } from '@slipway/contracts';
+import { ConfirmationMode } from '@slipway/contracts/conversations';
+import { type OrgSettings, UpdateOrgSettings } from '@slipway/contracts/organizations';
 import { Button, Checkbox, Field, Input, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

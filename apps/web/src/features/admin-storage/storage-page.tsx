@@ -1,5 +1,6 @@
 'use client';
-import { ERRORS, type Storage, type StoredConversation } from '@slipway/contracts';
+import { ERRORS } from '@slipway/contracts/errors';
+import { type Storage, type StoredConversation } from '@slipway/contracts/sandboxes';
 import { bytesText } from '@slipway/domain';
 import { Button, ConfirmDialog, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import type { Storage } from '@slipway/contracts';
+import type { Storage } from '@slipway/contracts/sandboxes';
 import { bytesText } from '@slipway/domain';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 

@@ -1,4 +1,4 @@
-import type { UsageRow } from '@slipway/contracts';
+import type { UsageRow } from '@slipway/contracts/spending';
 import { useTranslations } from 'next-intl';
 import { money, number } from '../../browser/format.ts';
 import { barsOf, daysOf } from './usage-filters.ts';

@@ -1,4 +1,4 @@
-import { MAX_USAGE_DAYS, type UsageDimension } from '@slipway/contracts';
+import { MAX_USAGE_DAYS, type UsageDimension } from '@slipway/contracts/spending';
 import type { MessageKey } from '../../messages/translate.ts';
 
 export const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 'use client';
-import type { Usage, UsageRow } from '@slipway/contracts';
+import type { Usage, UsageRow } from '@slipway/contracts/spending';
 import { Card, EmptyState, Notice, Select, Table } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '@slipway/contracts';
+import { ROLES, type Role } from '@slipway/contracts/organizations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 export const ROLE_LABELS: Record<Role, MessageKey> = { owner: 'common.owner', admin: 'admin.admin', member: 'admin.member', viewer: 'admin.viewer' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Org, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { type Org, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import { adminTabs, isAdmin } from './tabs.ts';
 
 const orgOf = (role: Role, kind: Org['kind'] = 'company') => ({ kind, permissions: [...ROLE_PERMISSIONS[role]] });

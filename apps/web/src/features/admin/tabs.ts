@@ -1,4 +1,4 @@
-import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import type { MessageKey } from '../../messages/translate.ts';
 
 interface AdminTab {

@@ -1,5 +1,5 @@
 'use client';
-import type { MySettings } from '@slipway/contracts';
+import type { MySettings } from '@slipway/contracts/identity';
 import { Checkbox } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { DEFAULT_FLAGS, type FlagKey, type FlagValue } from '@slipway/contracts';
+import { DEFAULT_FLAGS, type FlagKey, type FlagValue } from '@slipway/contracts/operate';
 import { useEffect } from 'react';
 import { useSession } from '../session/me.ts';
 import { useReport } from './use-report.ts';

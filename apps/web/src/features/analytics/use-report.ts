@@ -1,5 +1,5 @@
 'use client';
-import type { PageEvent } from '@slipway/contracts';
+import type { PageEvent } from '@slipway/contracts/operate';
 import { api, newId } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';
 import { refusesTracking } from './refuses-tracking.ts';

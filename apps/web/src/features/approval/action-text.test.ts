@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentAction } from '@slipway/contracts';
+import { AgentAction } from '@slipway/contracts/actions';
 import fc from 'fast-check';
 import { t } from '../../messages/testing.ts';
 import type { Step } from '../conversation/timeline-row.ts';

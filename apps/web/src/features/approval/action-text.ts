@@ -1,4 +1,4 @@
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 import type { Translate } from '../../messages/translate.ts';
 import { EDIT_VERBS } from '../conversation/edit-verbs.ts';
 import { editOf } from '../conversation/file-edit.ts';

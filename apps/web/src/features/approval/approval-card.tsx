@@ -1,5 +1,5 @@
 'use client';
-import type { AnswerConfirmation } from '@slipway/contracts';
+import type { AnswerConfirmation } from '@slipway/contracts/conversations';
 import { Button, Menu, MenuItem, ScrollBox } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { ArrowDown, ChevronDown, Hand } from 'lucide-react';

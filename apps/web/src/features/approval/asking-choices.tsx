@@ -1,5 +1,5 @@
 'use client';
-import { ConfirmationMode } from '@slipway/contracts';
+import { ConfirmationMode } from '@slipway/contracts/conversations';
 import { MenuChoices, MenuSeparator } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

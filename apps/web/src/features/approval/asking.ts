@@ -1,4 +1,4 @@
-import type { ConfirmationMode } from '@slipway/contracts';
+import type { ConfirmationMode } from '@slipway/contracts/conversations';
 import type { MessageKey } from '../../messages/translate.ts';
 
 /** How often an agent asks, in words. */

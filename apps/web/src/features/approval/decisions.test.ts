@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerConfirmation } from '@slipway/contracts';
+import { AnswerConfirmation } from '@slipway/contracts/conversations';
 import { t } from '../../messages/testing.ts';
 import { answerLabel, answerOf, countsOf, readsLikeYes } from './decisions.ts';
 

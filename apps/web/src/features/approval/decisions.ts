@@ -1,4 +1,4 @@
-import type { AnswerConfirmation } from '@slipway/contracts';
+import type { AnswerConfirmation } from '@slipway/contracts/conversations';
 import type { Translate } from '../../messages/translate.ts';
 
 /** What the user decided of single actions, by id: a reason (maybe empty) for those that are not to happen. What is absent is approved. */

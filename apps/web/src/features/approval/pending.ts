@@ -1,4 +1,5 @@
-import type { ConfirmationRule, EventOf } from '@slipway/contracts';
+import type { ConfirmationRule } from '@slipway/contracts/conversations';
+import type { EventOf } from '@slipway/contracts/events';
 import type { Translate } from '../../messages/translate.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 import type { Step } from '../conversation/timeline-row.ts';

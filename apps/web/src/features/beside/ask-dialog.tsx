@@ -1,5 +1,5 @@
 'use client';
-import { AskConversation } from '@slipway/contracts';
+import { AskConversation } from '@slipway/contracts/conversations';
 import { Button, Dialog, Field, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

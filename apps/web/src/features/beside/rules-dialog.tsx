@@ -1,5 +1,5 @@
 'use client';
-import type { ConfirmationRule } from '@slipway/contracts';
+import type { ConfirmationRule } from '@slipway/contracts/conversations';
 import { Button, Dialog, ErrorState, Skeleton, useSkeleton } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

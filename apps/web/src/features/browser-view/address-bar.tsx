@@ -1,5 +1,5 @@
 'use client';
-import { type BrowserLiveRequest, type BrowserState, MAX_BROWSER_ADDRESS } from '@slipway/contracts';
+import { type BrowserLiveRequest, type BrowserState, MAX_BROWSER_ADDRESS } from '@slipway/contracts/live';
 import { IconButton, Input, Spinner } from '@slipway/ui';
 import { ArrowLeft, Maximize2, Minimize2, RotateCw } from 'lucide-react';
 import { useTranslations } from 'next-intl';

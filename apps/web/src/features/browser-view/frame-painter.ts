@@ -1,4 +1,4 @@
-import { type BrowserFrame, decodeBrowserFrame } from '@slipway/contracts';
+import { type BrowserFrame, decodeBrowserFrame } from '@slipway/contracts/live';
 
 /**
  * Puts frames on a canvas, the newest when several came. A frame is said to be seen when it is on the screen, so a busy or hidden page sets the pace: while it is

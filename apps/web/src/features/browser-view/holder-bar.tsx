@@ -1,5 +1,5 @@
 'use client';
-import { type BrowserState, MAX_BROWSER_NOTE } from '@slipway/contracts';
+import { type BrowserState, MAX_BROWSER_NOTE } from '@slipway/contracts/live';
 import { Button, Input } from '@slipway/ui';
 import { Hand } from 'lucide-react';
 import { useTranslations } from 'next-intl';

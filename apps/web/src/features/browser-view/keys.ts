@@ -1,4 +1,4 @@
-import type { BrowserLiveRequest } from '@slipway/contracts';
+import type { BrowserLiveRequest } from '@slipway/contracts/live';
 
 type KeyRequest = Extract<BrowserLiveRequest, { type: 'key' }>;
 

@@ -1,6 +1,6 @@
 'use client';
-import type { BrowserPageError } from '@slipway/contracts';
-import { MAX_BROWSER_ERRORS } from '@slipway/contracts';
+import type { BrowserPageError } from '@slipway/contracts/live';
+import { MAX_BROWSER_ERRORS } from '@slipway/contracts/live';
 import { ChevronRight } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { MessageKey } from '../../messages/translate.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { BrowserLiveRequest, BrowserState } from '@slipway/contracts';
+import type { BrowserLiveRequest, BrowserState } from '@slipway/contracts/live';
 import { cn } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useCallback, useId, useRef } from 'react';

@@ -1,5 +1,5 @@
 'use client';
-import type { BrowserLiveRequest, BrowserTab } from '@slipway/contracts';
+import type { BrowserLiveRequest, BrowserTab } from '@slipway/contracts/live';
 import { cn, IconButton } from '@slipway/ui';
 import { X } from 'lucide-react';
 import { useTranslations } from 'next-intl';

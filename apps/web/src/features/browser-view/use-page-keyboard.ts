@@ -1,5 +1,5 @@
 'use client';
-import { type BrowserLiveRequest, MAX_BROWSER_PASTE } from '@slipway/contracts';
+import { type BrowserLiveRequest, MAX_BROWSER_PASTE } from '@slipway/contracts/live';
 import { type ClipboardEvent, type CompositionEvent, type FormEvent, type KeyboardEvent, useRef } from 'react';
 import { isMac } from '../../browser/keys.ts';
 import { isPaste, keyRequest, WayOut } from './keys.ts';

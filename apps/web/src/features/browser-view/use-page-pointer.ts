@@ -1,5 +1,5 @@
 'use client';
-import type { BrowserLiveRequest } from '@slipway/contracts';
+import type { BrowserLiveRequest } from '@slipway/contracts/live';
 import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef } from 'react';
 import { isMac } from '../../browser/keys.ts';
 import { modifiersOf } from './keys.ts';

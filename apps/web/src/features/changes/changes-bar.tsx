@@ -1,5 +1,5 @@
 'use client';
-import type { WorkspaceRepository } from '@slipway/contracts';
+import type { WorkspaceRepository } from '@slipway/contracts/repositories';
 import { Button, cn, Select } from '@slipway/ui';
 import { ArrowLeft, GitBranch } from 'lucide-react';
 import { useTranslations } from 'next-intl';

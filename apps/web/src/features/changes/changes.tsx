@@ -1,6 +1,6 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import type { FileChange } from '@slipway/contracts';
+import type { FileChange } from '@slipway/contracts/repositories';
 import { Badge, Button, cn, EmptyState, SkeletonLines } from '@slipway/ui';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';

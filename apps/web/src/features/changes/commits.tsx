@@ -1,5 +1,5 @@
 'use client';
-import type { WorkspaceCommit } from '@slipway/contracts';
+import type { WorkspaceCommit } from '@slipway/contracts/repositories';
 import { AfterDelay, Badge, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { Ago } from '../../browser/ago.tsx';

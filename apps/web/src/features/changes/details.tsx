@@ -1,5 +1,5 @@
 'use client';
-import { DEMO_MODEL } from '@slipway/contracts';
+import { DEMO_MODEL } from '@slipway/contracts/models';
 import { ScrollBox } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';

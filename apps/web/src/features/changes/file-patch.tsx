@@ -1,7 +1,7 @@
 'use client';
 import type { FileDiffOptions } from '@pierre/diffs/react';
 import { PatchDiff } from '@pierre/diffs/react';
-import type { FileChange } from '@slipway/contracts';
+import type { FileChange } from '@slipway/contracts/repositories';
 import { AfterDelay, Button, Skeleton } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useTheme } from 'next-themes';

@@ -1,4 +1,4 @@
-import type { Permission } from '@slipway/contracts';
+import type { Permission } from '@slipway/contracts/organizations';
 import dynamic from 'next/dynamic';
 import type { ComponentType } from 'react';
 import type { MessageKey } from '../../messages/translate.ts';

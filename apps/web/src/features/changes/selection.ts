@@ -1,5 +1,5 @@
 'use client';
-import { ChangesAgainst } from '@slipway/contracts';
+import { ChangesAgainst } from '@slipway/contracts/repositories';
 import { useAddressValue } from '../../browser/address.ts';
 
 /** What the changes are compared with, and whose they are. */

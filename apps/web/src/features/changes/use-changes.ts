@@ -1,5 +1,5 @@
 'use client';
-import type { Changes, WorkspaceCommits, WorkspaceRepositories } from '@slipway/contracts';
+import type { Changes, WorkspaceCommits, WorkspaceRepositories } from '@slipway/contracts/repositories';
 import {
   type InfiniteData,
   keepPreviousData,

@@ -1,5 +1,5 @@
 'use client';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { createContext, use, useSyncExternalStore } from 'react';
 import type { ConversationStore, Slice } from './conversation-store.ts';
 import type { ConversationView } from './conversation-view.ts';

@@ -1,6 +1,6 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import type { ConversationStatus } from '@slipway/contracts';
+import type { ConversationStatus } from '@slipway/contracts/conversations';
 import { Badge, Button, IconButton, Menu, MenuItem, StatusChip, Tooltip } from '@slipway/ui';
 import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { Conversation } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
 import { Sheet } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useMemo, useState } from 'react';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LoggedEvent } from '@slipway/contracts';
+import type { LoggedEvent } from '@slipway/contracts/events';
 import { ConversationStore } from './conversation-store.ts';
 import { CONVERSATION_ID, logOf, message, snapshotOf, update } from './sample-events.ts';
 

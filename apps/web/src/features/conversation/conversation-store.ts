@@ -1,4 +1,5 @@
-import type { Conversation, LoggedEvent, QueuedMessage, StreamingDelta } from '@slipway/contracts';
+import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
+import type { LoggedEvent, StreamingDelta } from '@slipway/contracts/events';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
 import { applyDelta, endsLiveText, type LiveText } from './live-text.ts';
 import { addPrinted, type PrintedOutputs } from './printed-outputs.ts';

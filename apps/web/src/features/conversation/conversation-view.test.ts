@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { CONVERSATION_STATUSES, type LoggedEvent } from '@slipway/contracts';
+import { CONVERSATION_STATUSES } from '@slipway/contracts/conversations';
+import { type LoggedEvent } from '@slipway/contracts/events';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';

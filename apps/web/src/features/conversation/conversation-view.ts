@@ -1,13 +1,5 @@
-import {
-  type Conversation,
-  ConversationEvent,
-  ConversationRunSettings,
-  ConversationStats,
-  type ConversationStatus,
-  type EventOf,
-  type LoggedEvent,
-  StartStep,
-} from '@slipway/contracts';
+import { type Conversation, ConversationRunSettings, type ConversationStatus, StartStep } from '@slipway/contracts/conversations';
+import { ConversationEvent, ConversationStats, type EventOf, type LoggedEvent } from '@slipway/contracts/events';
 import { type ConversationStatusState, conversationStatus, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
 import { touchesFiles } from './timeline-row.ts';

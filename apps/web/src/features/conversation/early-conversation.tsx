@@ -1,5 +1,5 @@
 'use client';
-import type { PagePreview, PreviewRow } from '@slipway/contracts';
+import type { PagePreview, PreviewRow } from '@slipway/contracts/operate';
 import { Skeleton } from '@slipway/ui';
 import { CircleCheck } from 'lucide-react';
 import { useTranslations } from 'next-intl';

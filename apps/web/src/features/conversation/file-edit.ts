@@ -1,4 +1,4 @@
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 import type { Step } from './timeline-row.ts';
 
 export interface FileEdit {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
+import type { LoggedEvent, StreamingDelta } from '@slipway/contracts/events';
 import fc from 'fast-check';
 import { applyDelta, endsLiveText, type LiveText, MISSING, progressLines } from './live-text.ts';
 

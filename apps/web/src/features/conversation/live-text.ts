@@ -1,4 +1,5 @@
-import { ConversationEvent, type LoggedEvent, type StreamingDelta, SubAgentEvent } from '@slipway/contracts';
+import { SubAgentEvent } from '@slipway/contracts/actions';
+import { ConversationEvent, type LoggedEvent, type StreamingDelta } from '@slipway/contracts/events';
 import { ansiText } from './ansi.ts';
 
 /** Text that the model is still writing, or that a tool tells while it is at work. The durable event brings all of it, or what came of it. */

@@ -1,5 +1,5 @@
 'use client';
-import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts';
+import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts/conversations';
 import { Button, cn, IconButton, Kbd, Spinner } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { CircleAlert, Clock, X } from 'lucide-react';

@@ -1,5 +1,5 @@
 'use client';
-import type { PagePreview } from '@slipway/contracts';
+import type { PagePreview } from '@slipway/contracts/operate';
 import { createContext, type ReactNode, use } from 'react';
 
 const PreviewOfPage = createContext<PagePreview | null>(null);

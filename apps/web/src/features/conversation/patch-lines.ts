@@ -1,4 +1,4 @@
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 
 export interface PatchedLines {
   readonly files: ReadonlyArray<{

@@ -1,4 +1,4 @@
-import type { StreamingDelta } from '@slipway/contracts';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import { ansiText } from './ansi.ts';
 import { applyDelta, type LiveText } from './live-text.ts';
 

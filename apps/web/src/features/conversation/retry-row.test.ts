@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { appendToTimeline, EMPTY_TIMELINE } from './timeline.ts';
 
 const base = { timestamp: '2026-01-01T00:00:00.000Z', source: 'environment' as const };

@@ -1,4 +1,5 @@
-import type { Conversation, ConversationEvent, LoggedEvent } from '@slipway/contracts';
+import type { Conversation } from '@slipway/contracts/conversations';
+import type { ConversationEvent, LoggedEvent } from '@slipway/contracts/events';
 
 /** Events for tests: short to write, whole in shape. */
 export const CONVERSATION_ID = '01930000-0000-7000-8000-000000000000';

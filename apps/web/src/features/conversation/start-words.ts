@@ -1,4 +1,4 @@
-import type { StartStatus } from '@slipway/contracts';
+import type { StartStatus } from '@slipway/contracts/conversations';
 import type { MessageKey } from '../../messages/translate.ts';
 
 /** What users read of a start's steps. */

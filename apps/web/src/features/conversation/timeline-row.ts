@@ -1,4 +1,7 @@
-import type { AgentAction, ConversationEvent, EventOf, LoggedEvent, McpServerState, StartStep } from '@slipway/contracts';
+import type { AgentAction } from '@slipway/contracts/actions';
+import type { McpServerState } from '@slipway/contracts/agent';
+import type { StartStep } from '@slipway/contracts/conversations';
+import type { ConversationEvent, EventOf, LoggedEvent } from '@slipway/contracts/events';
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 

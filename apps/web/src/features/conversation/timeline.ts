@@ -1,15 +1,7 @@
-import {
-  AgentAction,
-  assertNever,
-  ConfirmationAnswer,
-  ConversationEvent,
-  type EventOf,
-  LlmRetry,
-  type LoggedEvent,
-  McpServersUpdate,
-  StartStep,
-  SubAgentEvent,
-} from '@slipway/contracts';
+import { AgentAction, SubAgentEvent } from '@slipway/contracts/actions';
+import { McpServersUpdate } from '@slipway/contracts/agent';
+import { ConfirmationAnswer, LlmRetry, StartStep } from '@slipway/contracts/conversations';
+import { assertNever, ConversationEvent, type EventOf, type LoggedEvent } from '@slipway/contracts/events';
 import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */

@@ -1,5 +1,13 @@
 'use client';
-import { type DeltaFrame, type EventsFrame, type InboxFrame, type ResumeFrame, SOCKET_PING_MS, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
+import {
+  type DeltaFrame,
+  type EventsFrame,
+  type InboxFrame,
+  type ResumeFrame,
+  SOCKET_PING_MS,
+  type Subscribe,
+  SubscribeAnswer,
+} from '@slipway/contracts/events';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { io } from 'socket.io-client';

@@ -1,5 +1,5 @@
 'use client';
-import { CONVERSATION_SORTS, CONVERSATION_STATUSES, ListConversationsQuery } from '@slipway/contracts';
+import { CONVERSATION_SORTS, CONVERSATION_STATUSES, ListConversationsQuery } from '@slipway/contracts/conversations';
 import { Button, Checkbox, Select } from '@slipway/ui';
 import { X } from 'lucide-react';
 import { useSearchParams } from 'next/navigation';

@@ -1,5 +1,5 @@
 'use client';
-import type { ConversationSummary } from '@slipway/contracts';
+import type { ConversationSummary } from '@slipway/contracts/conversations';
 import { StatusChip } from '@slipway/ui';
 import { FolderGit2, GitBranch } from 'lucide-react';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationPullRequest } from '@slipway/contracts';
+import type { ConversationPullRequest } from '@slipway/contracts/conversations';
 import { t } from '../../messages/testing.ts';
 import { marksOf } from './pull-request-mark.ts';
 

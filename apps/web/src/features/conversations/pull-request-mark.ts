@@ -1,4 +1,4 @@
-import type { ConversationPullRequest } from '@slipway/contracts';
+import type { ConversationPullRequest } from '@slipway/contracts/conversations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 export type MarkIcon =

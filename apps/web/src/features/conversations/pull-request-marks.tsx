@@ -1,5 +1,5 @@
 'use client';
-import type { ConversationPullRequest } from '@slipway/contracts';
+import type { ConversationPullRequest } from '@slipway/contracts/conversations';
 import {
   CircleAlert,
   CircleCheck,

@@ -1,4 +1,4 @@
-import type { ConversationStatus } from '@slipway/contracts';
+import type { ConversationStatus } from '@slipway/contracts/conversations';
 import type { MessageKey } from '../../messages/translate.ts';
 
 export const STATUS_LABELS: Record<ConversationStatus, MessageKey> = {

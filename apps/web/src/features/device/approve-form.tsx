@@ -1,5 +1,6 @@
 'use client';
-import { ApproveDevice, DEFAULT_API_KEY_DAYS, type DeviceRequest, type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { ApproveDevice, DEFAULT_API_KEY_DAYS, type DeviceRequest } from '@slipway/contracts/identity';
+import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { Button, Field, Notice, Select } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

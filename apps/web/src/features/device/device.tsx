@@ -1,5 +1,5 @@
 'use client';
-import { type DeviceRequest, normalUserCode } from '@slipway/contracts';
+import { type DeviceRequest, normalUserCode } from '@slipway/contracts/identity';
 import { Button, Field, Input } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { FileState } from '@slipway/contracts';
+import type { FileState } from '@slipway/contracts/live';
 import { shownText } from '@slipway/domain';
 import { Badge, Button, EmptyState, IconButton, SkeletonLines } from '@slipway/ui';
 import { ArrowLeft, Download, Save } from 'lucide-react';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FileState, type FilesLiveRequest, textChecksum } from '@slipway/contracts';
+import { type FileState, type FilesLiveRequest, textChecksum } from '@slipway/contracts/live';
 import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 

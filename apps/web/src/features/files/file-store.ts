@@ -1,4 +1,4 @@
-import { type FileState, textChecksum } from '@slipway/contracts';
+import { type FileState, textChecksum } from '@slipway/contracts/live';
 import { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft } from '@slipway/domain';
 import type { Translate } from '../../messages/translate.ts';
 import { Slice } from '../conversation/conversation-store.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { SANDBOX_PORTS } from '@slipway/contracts';
+import { SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import { Button, ConfirmDialog, Dialog, Field, IconButton, Input, Menu, MenuItem, MenuSeparator } from '@slipway/ui';
 import { Download, Ellipsis, FilePlus, FolderPlus, PencilLine, Search, Trash2 } from 'lucide-react';
 import { useTranslations } from 'next-intl';

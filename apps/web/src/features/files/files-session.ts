@@ -1,4 +1,4 @@
-import type { FilesLiveMessage } from '@slipway/contracts';
+import type { FilesLiveMessage } from '@slipway/contracts/live';
 import type { Translate } from '../../messages/translate.ts';
 import { FileStore } from './file-store.ts';
 import { KeptDrafts } from './kept-drafts.ts';

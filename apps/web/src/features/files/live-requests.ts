@@ -1,4 +1,4 @@
-import { FilesLiveMessage, type FilesLiveRequest } from '@slipway/contracts';
+import { FilesLiveMessage, type FilesLiveRequest } from '@slipway/contracts/live';
 import type { Translate } from '../../messages/translate.ts';
 
 type Request = FilesLiveRequest;

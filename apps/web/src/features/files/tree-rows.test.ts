@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TreeEntry } from '@slipway/contracts';
+import type { TreeEntry } from '@slipway/contracts/live';
 import fc from 'fast-check';
 import { t } from '../../messages/testing.ts';
 import { rowThatBegins, stepOf } from './tree-keys.ts';

@@ -1,4 +1,4 @@
-import type { TreeEntry } from '@slipway/contracts';
+import type { TreeEntry } from '@slipway/contracts/live';
 import type { Translate } from '../../messages/translate.ts';
 
 /** Entries of one page, as they are asked for. */

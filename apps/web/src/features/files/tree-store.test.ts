@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FilesLiveRequest, TreeEntry } from '@slipway/contracts';
+import type { FilesLiveRequest, TreeEntry } from '@slipway/contracts/live';
 import { t } from '../../messages/testing.ts';
 import { FilesSession } from './files-session.ts';
 import { rootsOf } from './roots.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { Me } from '@slipway/contracts';
+import type { Me } from '@slipway/contracts/organizations';
 import { Button, EmptyState } from '@slipway/ui';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';

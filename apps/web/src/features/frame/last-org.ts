@@ -1,4 +1,4 @@
-import type { Me, Org } from '@slipway/contracts';
+import type { Me, Org } from '@slipway/contracts/organizations';
 
 /** Where this browser keeps the id of the organization that was looked at last: the frame of pages that are of no organization. */
 export const LAST_ORG = 'slipway.last-org';

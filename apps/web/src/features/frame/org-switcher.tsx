@@ -1,5 +1,5 @@
 'use client';
-import type { Org } from '@slipway/contracts';
+import type { Org } from '@slipway/contracts/organizations';
 import { Button, cn, Menu, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
 import { Check, ChevronsUpDown, Plus } from 'lucide-react';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 'use client';
-import type { Me, Org } from '@slipway/contracts';
+import type { Me, Org } from '@slipway/contracts/organizations';
 import { useTranslations } from 'next-intl';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { SessionContext } from '../session/me.ts';

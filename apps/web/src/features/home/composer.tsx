@@ -1,5 +1,5 @@
 'use client';
-import { CreateConversation } from '@slipway/contracts';
+import { CreateConversation } from '@slipway/contracts/conversations';
 import { Button, Card, Field, Kbd, Select } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';

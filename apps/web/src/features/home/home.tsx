@@ -1,5 +1,5 @@
 'use client';
-import type { ConversationSummary } from '@slipway/contracts';
+import type { ConversationSummary } from '@slipway/contracts/conversations';
 import { AfterDelay, Card, Skeleton } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';

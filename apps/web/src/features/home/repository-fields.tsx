@@ -1,5 +1,5 @@
 'use client';
-import type { Repository } from '@slipway/contracts';
+import type { Repository } from '@slipway/contracts/repositories';
 import { Combobox, Field } from '@slipway/ui';
 import { Lock } from 'lucide-react';
 import Link from 'next/link';

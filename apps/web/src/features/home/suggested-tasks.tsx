@@ -1,5 +1,5 @@
 'use client';
-import type { SuggestedTask } from '@slipway/contracts';
+import type { SuggestedTask } from '@slipway/contracts/repositories';
 import { Button, Card } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleAlert, CircleDot, GitPullRequest, MessageSquareWarning, TriangleAlert } from 'lucide-react';

@@ -1,5 +1,5 @@
 'use client';
-import type { ListedConnection, Repository } from '@slipway/contracts';
+import type { ListedConnection, Repository } from '@slipway/contracts/repositories';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';

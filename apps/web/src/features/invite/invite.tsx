@@ -1,5 +1,5 @@
 'use client';
-import type { InvitationPreview } from '@slipway/contracts';
+import type { InvitationPreview } from '@slipway/contracts/organizations';
 import { Button, Notice } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';

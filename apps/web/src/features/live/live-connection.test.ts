@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LIVE_OPEN } from '@slipway/contracts';
+import { LIVE_OPEN } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
 import { t } from '../../messages/testing.ts';

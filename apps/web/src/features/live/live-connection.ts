@@ -1,4 +1,4 @@
-import { LIVE_OPEN } from '@slipway/contracts';
+import { LIVE_OPEN } from '@slipway/contracts/live';
 import { failureOf } from '../../api/failure.ts';
 import type { Translate } from '../../messages/translate.ts';
 import type { LiveListener, LiveState } from './live-state.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { CreateOrg } from '@slipway/contracts';
+import { CreateOrg } from '@slipway/contracts/organizations';
 import { Button, Field, Input } from '@slipway/ui';
 import { useRouter } from 'next/navigation';
 import { useTranslations } from 'next-intl';

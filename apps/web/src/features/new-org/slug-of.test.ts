@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { OrgSlug } from '@slipway/contracts';
+import { OrgSlug } from '@slipway/contracts/organizations';
 import { slugOf } from './slug-of.ts';
 
 describe('an address made of a name', () => {

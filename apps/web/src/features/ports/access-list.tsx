@@ -1,5 +1,5 @@
 'use client';
-import { type OpenSandboxAccess, SANDBOX_PORTS } from '@slipway/contracts';
+import { type OpenSandboxAccess, SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import { AfterDelay, Button, IconButton, Skeleton } from '@slipway/ui';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';

@@ -1,4 +1,4 @@
-import type { SandboxAccess } from '@slipway/contracts';
+import type { SandboxAccess } from '@slipway/contracts/sandboxes';
 
 /** Whether the browser would open a tab now: only shortly after a press. One that does not tell is taken at its word when the tab comes. */
 export function mayOpenTab(): boolean {

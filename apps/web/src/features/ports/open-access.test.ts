@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { OpenSandboxAccess } from '@slipway/contracts';
+import type { OpenSandboxAccess } from '@slipway/contracts/sandboxes';
 import { openPorts } from './open-access.ts';
 
 const access = (id: string, port: number, person: string, minute: number): OpenSandboxAccess => ({

@@ -1,4 +1,4 @@
-import type { OpenSandboxAccess } from '@slipway/contracts';
+import type { OpenSandboxAccess } from '@slipway/contracts/sandboxes';
 
 /** What one person has open of one port. Each time that it is opened is an access of its own; they end together. */
 export interface OpenPort {

@@ -1,4 +1,4 @@
-import { CLOSED_SANDBOX_PORTS, MIN_SANDBOX_PORT, SANDBOX_PORTS, SandboxTicketForm, sandboxPortOf } from '@slipway/contracts';
+import { CLOSED_SANDBOX_PORTS, MIN_SANDBOX_PORT, SANDBOX_PORTS, SandboxTicketForm, sandboxPortOf } from '@slipway/contracts/sandboxes';
 import type { Translate } from '../../messages/translate.ts';
 
 /** One place in a sandbox. `path` begins with a slash. */

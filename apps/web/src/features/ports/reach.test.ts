@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CONVERSATION_STATUSES, SANDBOX_STATUSES } from '@slipway/contracts';
+import { CONVERSATION_STATUSES, SANDBOX_STATUSES } from '@slipway/contracts/conversations';
 import { reachOf } from './reach.ts';
 
 describe('reachOf', () => {

@@ -1,4 +1,4 @@
-import type { ConversationStatus, SandboxStatus } from '@slipway/contracts';
+import type { ConversationStatus, SandboxStatus } from '@slipway/contracts/conversations';
 
 /** Whether there is a sandbox to reach into: reaching never starts one. */
 export type Reach = 'open' | 'starting' | 'paused' | 'none';

@@ -1,5 +1,5 @@
 'use client';
-import type { OpenSandboxAccess, SandboxAccess } from '@slipway/contracts';
+import type { OpenSandboxAccess, SandboxAccess } from '@slipway/contracts/sandboxes';
 import { type UseMutationResult, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';

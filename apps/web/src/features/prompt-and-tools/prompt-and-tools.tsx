@@ -1,5 +1,5 @@
 'use client';
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 import { Button, ScrollBox, Select, SkeletonLines } from '@slipway/ui';
 import { ScrollText, Wrench } from 'lucide-react';
 import { useTranslations } from 'next-intl';

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '@slipway/contracts';
+import type { LoggedEvent } from '@slipway/contracts/events';
 import type { Translate } from '../../messages/translate.ts';
 
 /** One parameter of a tool, as far as its schema says it in words. */

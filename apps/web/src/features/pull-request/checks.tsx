@@ -1,5 +1,5 @@
 'use client';
-import type { CheckState, PullRequest } from '@slipway/contracts';
+import type { CheckState, PullRequest } from '@slipway/contracts/repositories';
 import { SkeletonLines } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus } from 'lucide-react';

@@ -1,5 +1,5 @@
 'use client';
-import type { FixPullRequest, PullRequest } from '@slipway/contracts';
+import type { FixPullRequest, PullRequest } from '@slipway/contracts/repositories';
 import { Button } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Wrench } from 'lucide-react';

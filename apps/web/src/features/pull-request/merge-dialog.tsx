@@ -1,5 +1,5 @@
 'use client';
-import type { PullRequest } from '@slipway/contracts';
+import type { PullRequest } from '@slipway/contracts/repositories';
 import { ConfirmDialog } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { PublishPullRequest, type PullRequest } from '@slipway/contracts';
+import { PublishPullRequest, type PullRequest } from '@slipway/contracts/repositories';
 import { Button, Checkbox, Dialog, Field, Input, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

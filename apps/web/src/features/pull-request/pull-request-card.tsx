@@ -1,5 +1,5 @@
 'use client';
-import type { PullRequest } from '@slipway/contracts';
+import type { PullRequest } from '@slipway/contracts/repositories';
 import { Badge, Button, Notice } from '@slipway/ui';
 import { ExternalLink, GitMerge, GitPullRequest } from 'lucide-react';
 import Link from 'next/link';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PullRequest } from '@slipway/contracts';
+import type { PullRequest } from '@slipway/contracts/repositories';
 import { t } from '../../messages/testing.ts';
 import { checksWord, chipText, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
 

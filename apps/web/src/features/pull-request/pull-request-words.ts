@@ -1,4 +1,4 @@
-import type { ChecksSummary, PullRequest } from '@slipway/contracts';
+import type { ChecksSummary, PullRequest } from '@slipway/contracts/repositories';
 import type { Translate } from '../../messages/translate.ts';
 
 interface Word {

@@ -1,5 +1,5 @@
 'use client';
-import type { PullRequest, PullRequestList } from '@slipway/contracts';
+import type { PullRequest, PullRequestList } from '@slipway/contracts/repositories';
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api } from '../../api/client.ts';

@@ -1,5 +1,5 @@
 'use client';
-import { UpdateRunSettings } from '@slipway/contracts';
+import { UpdateRunSettings } from '@slipway/contracts/conversations';
 import { Button, Field, Input } from '@slipway/ui';
 import { Gauge } from 'lucide-react';
 import Link from 'next/link';

@@ -1,4 +1,5 @@
-import { type ConversationRunSettings, ERRORS, type ErrorCode } from '@slipway/contracts';
+import { type ConversationRunSettings } from '@slipway/contracts/conversations';
+import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { limitNeeded } from '@slipway/domain';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 

@@ -1,5 +1,5 @@
 'use client';
-import { UpdateRunSettings } from '@slipway/contracts';
+import { UpdateRunSettings } from '@slipway/contracts/conversations';
 import { Button, Dialog, Field, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';

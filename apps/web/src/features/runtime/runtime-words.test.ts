@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RuntimeState } from '@slipway/contracts';
+import type { RuntimeState } from '@slipway/contracts/conversations';
 import { t } from '../../messages/testing.ts';
 import type { Row } from '../conversation/timeline-row.ts';
 import { reasonOf, unexplainedEnd } from './runtime-words.ts';

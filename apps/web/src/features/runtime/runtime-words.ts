@@ -1,4 +1,4 @@
-import type { ConversationStatus, RuntimeState, RuntimeStatus } from '@slipway/contracts';
+import type { ConversationStatus, RuntimeState, RuntimeStatus } from '@slipway/contracts/conversations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 import type { Row } from '../conversation/timeline-row.ts';
 import { LIMIT_CODES } from '../run-settings/limit.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { RuntimeState } from '@slipway/contracts';
+import type { RuntimeState } from '@slipway/contracts/conversations';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { Me } from '@slipway/contracts';
+import type { Me } from '@slipway/contracts/organizations';
 import { Button } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';

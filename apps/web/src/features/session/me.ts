@@ -1,5 +1,5 @@
 'use client';
-import type { Me, Org } from '@slipway/contracts';
+import type { Me, Org } from '@slipway/contracts/organizations';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { api } from '../../api/client.ts';

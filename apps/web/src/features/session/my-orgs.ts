@@ -1,5 +1,5 @@
 'use client';
-import type { Me, Org } from '@slipway/contracts';
+import type { Me, Org } from '@slipway/contracts/organizations';
 import { useQueryClient } from '@tanstack/react-query';
 
 /**

@@ -1,5 +1,5 @@
 'use client';
-import type { Me, Org } from '@slipway/contracts';
+import type { Me, Org } from '@slipway/contracts/organizations';
 import { Button } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';

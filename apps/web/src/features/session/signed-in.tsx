@@ -1,5 +1,5 @@
 'use client';
-import type { Me } from '@slipway/contracts';
+import type { Me } from '@slipway/contracts/organizations';
 import type { ReactNode } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';

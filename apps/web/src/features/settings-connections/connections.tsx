@@ -1,5 +1,5 @@
 'use client';
-import type { Connection } from '@slipway/contracts';
+import type { Connection } from '@slipway/contracts/identity';
 import { Button, type Column, ConfirmDialog, EmptyState, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { LinkedAccount } from '@slipway/contracts';
+import type { LinkedAccount } from '@slipway/contracts/identity';
 import { Button, Dialog } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LinkableConnection } from '@slipway/contracts';
+import type { LinkableConnection } from '@slipway/contracts/identity';
 import { stillToLink } from './linkable.ts';
 
 const connection = (connectionId: string, host: string, orgId = 'org-1'): LinkableConnection => ({

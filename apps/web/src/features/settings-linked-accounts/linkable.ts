@@ -1,4 +1,4 @@
-import type { LinkableConnection, LinkedAccount } from '@slipway/contracts';
+import type { LinkableConnection, LinkedAccount } from '@slipway/contracts/identity';
 
 type Place = Pick<LinkableConnection, 'orgId' | 'provider' | 'host'>;
 

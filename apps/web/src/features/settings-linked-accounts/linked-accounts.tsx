@@ -1,5 +1,5 @@
 'use client';
-import type { LinkableConnection, LinkedAccount } from '@slipway/contracts';
+import type { LinkableConnection, LinkedAccount } from '@slipway/contracts/identity';
 import { Badge, Button, type Column, ConfirmDialog, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { type MySettings, UpdateMySettings } from '@slipway/contracts';
+import { type MySettings, UpdateMySettings } from '@slipway/contracts/identity';
 import { Button, Field, Input } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';

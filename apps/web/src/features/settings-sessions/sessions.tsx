@@ -1,5 +1,5 @@
 'use client';
-import type { MySession } from '@slipway/contracts';
+import type { MySession } from '@slipway/contracts/identity';
 import { Badge, Button, type Column, ConfirmDialog, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import type { MySettings, UpdateMySettings } from '@slipway/contracts';
+import type { MySettings, UpdateMySettings } from '@slipway/contracts/identity';
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 

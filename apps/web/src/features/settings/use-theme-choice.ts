@@ -1,5 +1,5 @@
 'use client';
-import type { MySettings } from '@slipway/contracts';
+import type { MySettings } from '@slipway/contracts/identity';
 import { useTheme } from 'next-themes';
 import { useSaveMySettings } from './use-my-settings.ts';
 

@@ -1,4 +1,4 @@
-import { type LiveShell, ShellLiveMessage, type ShellLiveRequest } from '@slipway/contracts';
+import { type LiveShell, ShellLiveMessage, type ShellLiveRequest } from '@slipway/contracts/live';
 import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { WebLinksAddon } from '@xterm/addon-web-links';

@@ -1,7 +1,7 @@
 'use client';
 import { useTranslations } from 'next-intl';
 import '@xterm/xterm/css/xterm.css';
-import type { LiveShell } from '@slipway/contracts';
+import type { LiveShell } from '@slipway/contracts/live';
 import { Button, IconButton, Input } from '@slipway/ui';
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useTheme } from 'next-themes';

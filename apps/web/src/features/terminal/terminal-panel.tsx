@@ -1,5 +1,5 @@
 'use client';
-import type { LiveShell } from '@slipway/contracts';
+import type { LiveShell } from '@slipway/contracts/live';
 import { AfterDelay, Button, cn, EmptyState, IconButton, Menu, MenuItem, Skeleton } from '@slipway/ui';
 import { Bot, Check, EllipsisVertical, Hand, Plus, SquareTerminal, X } from 'lucide-react';
 import { useTranslations } from 'next-intl';

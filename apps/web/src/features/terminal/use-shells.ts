@@ -1,5 +1,5 @@
 'use client';
-import { type LiveShell, TerminalLiveMessage, type TerminalLiveRequest } from '@slipway/contracts';
+import { type LiveShell, TerminalLiveMessage, type TerminalLiveRequest } from '@slipway/contracts/live';
 import { useTranslations } from 'next-intl';
 import { useRef, useState } from 'react';
 import { toast } from 'sonner';

@@ -1,4 +1,4 @@
-import type { TracePart } from '@slipway/contracts';
+import type { TracePart } from '@slipway/contracts/conversations';
 
 /** Colours of bars. None is the only sign of its part: each bar stands under its name. */
 export const PART_COLOURS: Readonly<Record<TracePart, string>> = {

@@ -1,5 +1,5 @@
 'use client';
-import type { ConversationTrace } from '@slipway/contracts';
+import type { ConversationTrace } from '@slipway/contracts/conversations';
 import { Button, Checkbox, EmptyState, SkeletonLines } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useMemo, useState } from 'react';

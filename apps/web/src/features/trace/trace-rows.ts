@@ -1,4 +1,4 @@
-import type { TraceSpan } from '@slipway/contracts';
+import type { TraceSpan } from '@slipway/contracts/conversations';
 
 /** One line of the tree: a span and where it stands. */
 export interface TraceRow {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows of a virtual list stand where they belong, which a table's cannot
 'use client';
-import { type ConversationTrace, TRACE_PARTS, type TraceTurn } from '@slipway/contracts';
+import { type ConversationTrace, TRACE_PARTS, type TraceTurn } from '@slipway/contracts/conversations';
 import { cn } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight } from 'lucide-react';

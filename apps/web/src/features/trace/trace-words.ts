@@ -1,4 +1,12 @@
-import { type ConversationTrace, START_STATUSES, type StartStatus, TRACE_PARTS, type TracePart, type TraceSpan, type TraceTurn } from '@slipway/contracts';
+import {
+  type ConversationTrace,
+  START_STATUSES,
+  type StartStatus,
+  TRACE_PARTS,
+  type TracePart,
+  type TraceSpan,
+  type TraceTurn,
+} from '@slipway/contracts/conversations';
 import { duration, money, shortNumber } from '../../browser/format.ts';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 import { START_NAMES } from '../conversation/start-words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConversationTrace, TraceSpan, TraceTurn } from '@slipway/contracts';
+import type { ConversationTrace, TraceSpan, TraceTurn } from '@slipway/contracts/conversations';
 import { t } from '../../messages/testing.ts';
 import { barOf, rowsOf, stepOf } from './trace-rows.ts';
 import { clockNoteOf, figuresOf, labelOf, summaryOf, totalsOf } from './trace-words.ts';

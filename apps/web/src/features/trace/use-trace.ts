@@ -1,5 +1,5 @@
 'use client';
-import type { ConversationTrace } from '@slipway/contracts';
+import type { ConversationTrace } from '@slipway/contracts/conversations';
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api } from '../../api/client.ts';

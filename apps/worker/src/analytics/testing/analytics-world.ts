@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dropEventsOfOrg, dropEventsOfUser } from '@slipway/analytics';
 import { PosthogSender } from '@slipway/analytics/posthog';
-import type { LedgerCall } from '@slipway/contracts';
+import type { LedgerCall } from '@slipway/contracts/conversations';
 import { asSystem, createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ConnectionSettings } from '@slipway/contracts';
+import type { ConnectionSettings } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
 import { type StoredConnection, wantNoticeJob } from '@slipway/integrations/deliveries';

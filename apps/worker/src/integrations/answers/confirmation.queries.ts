@@ -1,4 +1,5 @@
-import { ConfirmationAnswer, type ConversationEvent, type ExecutionStatus } from '@slipway/contracts';
+import { ConfirmationAnswer } from '@slipway/contracts/conversations';
+import { type ConversationEvent, type ExecutionStatus } from '@slipway/contracts/events';
 import { readTail } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 import { pendingActions } from '@slipway/domain';

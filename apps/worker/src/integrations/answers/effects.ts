@@ -1,4 +1,4 @@
-import { DEFAULT_PROCESSORS } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS } from '@slipway/contracts/integrations';
 import type { Provider, ThreadLink, TicketStage } from '@slipway/integrations';
 import type { ThreadToAnswer } from './answers.queries.js';
 import type { PullOfConversation } from './progress.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ExecutionStatus } from '@slipway/contracts';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { inOrg } from '@slipway/db/sql';
 import fc from 'fast-check';
 import { AnswersWorld, ORG, START, type Talk } from '../testing/answers-world.js';

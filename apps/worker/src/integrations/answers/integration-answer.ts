@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DEFAULT_PROCESSORS, type QueuePayload } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS } from '@slipway/contracts/integrations';
+import { type QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import {

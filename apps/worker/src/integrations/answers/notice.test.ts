@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DeliveryReason } from '@slipway/contracts';
+import type { DeliveryReason } from '@slipway/contracts/integrations';
 import { inOrg } from '@slipway/db/sql';
 import { type Intent, PROVIDERS } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';

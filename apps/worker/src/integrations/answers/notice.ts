@@ -1,4 +1,4 @@
-import { DELIVERY_REASONS } from '@slipway/contracts';
+import { DELIVERY_REASONS } from '@slipway/contracts/integrations';
 import type { Answer } from '@slipway/integrations';
 import type { Notice } from '@slipway/integrations/deliveries';
 

@@ -1,4 +1,5 @@
-import { BLOB_MARKER, ConversationEvent, type ConversationStatus, type ExecutionStatus, textOfContent } from '@slipway/contracts';
+import { type ConversationStatus } from '@slipway/contracts/conversations';
+import { BLOB_MARKER, ConversationEvent, type ExecutionStatus, textOfContent } from '@slipway/contracts/events';
 import type { PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { MessageThread } from '../acts.queries.js';

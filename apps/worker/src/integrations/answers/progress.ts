@@ -1,4 +1,6 @@
-import { type ConversationStatus, ERROR_CODES, ERRORS, type ExecutionStatus } from '@slipway/contracts';
+import { type ConversationStatus } from '@slipway/contracts/conversations';
+import { ERROR_CODES, ERRORS } from '@slipway/contracts/errors';
+import { type ExecutionStatus } from '@slipway/contracts/events';
 import type { ConversationStatusState } from '@slipway/domain';
 import { type Answer, shownText, type WaitingActions } from '@slipway/integrations';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_PROCESSORS, type DeliveryReason } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS, type DeliveryReason } from '@slipway/contracts/integrations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Intent, Provider } from '@slipway/integrations';
 import { noticeOf, type StoredDelivery, wantNotice } from '@slipway/integrations/deliveries';

@@ -1,5 +1,5 @@
 import type { Envelope } from '@slipway/auth/envelope';
-import type { DeliveryReason } from '@slipway/contracts';
+import type { DeliveryReason } from '@slipway/contracts/integrations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { baseUrlOf, type Intent, NO_REPOSITORY, type Provider } from '@slipway/integrations';
 import { credentialSecretsOf } from '@slipway/integrations/credentials';

@@ -1,5 +1,5 @@
 import { type Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { baseUrlOf, type Connect, type Provider, ProviderRefusal } from '@slipway/integrations';
 import { isFinal, OAuthTokens } from '@slipway/integrations/credentials';

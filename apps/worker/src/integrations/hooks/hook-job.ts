@@ -1,5 +1,5 @@
 import { type Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { deliveriesUrl, type Provider, ProviderRefusal, type RepositoryHooks } from '@slipway/integrations';

@@ -1,4 +1,4 @@
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type CodeHost, type Provider, ProviderRefusal } from '@slipway/integrations';
 import { findHookConnection } from '@slipway/integrations/hooks';

@@ -1,4 +1,4 @@
-import { MAX_HOOKS } from '@slipway/contracts';
+import { MAX_HOOKS } from '@slipway/contracts/integrations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { system } from '../../conversations/conversation.queries.js';
 

@@ -1,4 +1,4 @@
-import type { QueuePayload } from '@slipway/contracts';
+import type { QueuePayload } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { type HookDeliveries, type Provider, ProviderRefusal } from '@slipway/integrations';

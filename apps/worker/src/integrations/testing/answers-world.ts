@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
-import type { ExecutionStatus } from '@slipway/contracts';
+import type { ExecutionStatus } from '@slipway/contracts/events';
 import { createPool, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS, type Thread } from '@slipway/integrations';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
-import { BUNDLE_REF } from '@slipway/contracts';
+import { BUNDLE_REF } from '@slipway/contracts/repositories';
 import { MAX_BUNDLE_BYTES } from '../../clients/sandbox-reads.js';
 import type { Slices } from './slices.js';
 import { tooLarge, unsound } from './unsound.js';

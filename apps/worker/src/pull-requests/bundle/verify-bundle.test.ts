@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { BUNDLE_REF } from '@slipway/contracts';
+import { BUNDLE_REF } from '@slipway/contracts/repositories';
 import { BUNDLE_LIMITS } from './read-bundle.js';
 import { verifyBundle } from './verify-bundle.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { BUNDLE_REF } from '@slipway/contracts';
+import { BUNDLE_REF } from '@slipway/contracts/repositories';
 
 const WHO = 'A <a@example> 1760000000 +0000';
 const hashOf = (type: string, content: Buffer): string => createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex');

@@ -1,4 +1,4 @@
-import type { PromptPolicies } from '@slipway/contracts';
+import type { PromptPolicies } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import type { LlmGatewayClient } from '../../clients/llm-gateway.client.js';
 import { system } from '../../conversations/conversation.queries.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { BudgetStops, LedgerPage, OrgLimits, PromptPolicies } from '@slipway/contracts';
+import type { BudgetStops, LedgerPage, OrgLimits, PromptPolicies } from '@slipway/contracts/models';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';

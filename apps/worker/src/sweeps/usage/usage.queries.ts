@@ -1,4 +1,4 @@
-import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts';
+import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import { budgetReason } from '@slipway/domain';

@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import http from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ARCHIVE_AUDIENCE, ARCHIVE_CONTENT_TYPE, ARCHIVE_PARTS, ARCHIVE_TOKEN_SECONDS, type ArchiveClaims, type ArchivePart } from '@slipway/contracts';
+import { ARCHIVE_AUDIENCE, ARCHIVE_CONTENT_TYPE, ARCHIVE_PARTS, ARCHIVE_TOKEN_SECONDS, type ArchiveClaims, type ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import type { WorkspaceStore } from './archive/workspace-store.js';
 import { readStatus } from './cluster-error.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 
 /** What the API server says when it does not do what it was asked: its `Status` object. */

@@ -1,5 +1,5 @@
 import type { V1PodSpec } from '@kubernetes/client-node';
-import type { EgressClass } from '@slipway/contracts';
+import type { EgressClass } from '@slipway/contracts/sandboxes';
 
 /** DNS of sandboxes: none, or the cluster's. */
 export type SandboxDns = 'none' | 'cluster';

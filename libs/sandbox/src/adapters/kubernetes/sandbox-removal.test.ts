@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ArchiveClaims } from '@slipway/contracts';
+import { ArchiveClaims } from '@slipway/contracts/agent';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { S3LikeServer } from '../../testing/s3-like-server.js';

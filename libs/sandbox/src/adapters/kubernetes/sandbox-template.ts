@@ -1,4 +1,4 @@
-import { EGRESS_CLASSES, RESOURCE_FACTORS } from '@slipway/contracts';
+import { EGRESS_CLASSES, RESOURCE_FACTORS } from '@slipway/contracts/sandboxes';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { readHostPattern } from '@slipway/net';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 'use client';
-import { assertNever } from '@slipway/contracts';
+import { assertNever } from '@slipway/contracts/events';
 import { CirclePause, CircleStop } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { memo } from 'react';

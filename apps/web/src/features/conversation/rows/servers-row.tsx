@@ -1,5 +1,5 @@
 'use client';
-import type { McpServerState } from '@slipway/contracts';
+import type { McpServerState } from '@slipway/contracts/agent';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Plug } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { Translate } from '../../../messages/translate.ts';

@@ -1,5 +1,5 @@
 'use client';
-import type { StartStep } from '@slipway/contracts';
+import type { StartStep } from '@slipway/contracts/conversations';
 import { Button, cn, Spinner } from '@slipway/ui';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Rocket } from 'lucide-react';
 import Link from 'next/link';

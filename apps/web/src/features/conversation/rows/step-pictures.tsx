@@ -1,5 +1,5 @@
 'use client';
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 import { Dialog } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,5 +1,5 @@
 'use client';
-import { blobRefOf } from '@slipway/contracts';
+import { blobRefOf } from '@slipway/contracts/events';
 import { Bot, FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText, Plug } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';

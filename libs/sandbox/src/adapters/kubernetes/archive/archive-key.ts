@@ -1,4 +1,4 @@
-import { ArchivePart } from '@slipway/contracts';
+import { ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { WORKSPACE_NAME } from './workspace-store.js';
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ArchivePart } from '@slipway/contracts';
+import type { ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { archiveKey, workspaceName } from './archive-key.js';
 import { boundedSource, MAX_PART_BYTES } from './bounded-source.js';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { ArchivePart } from '@slipway/contracts';
+import type { ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { archiveKey, workspaceName } from './archive-key.js';
 import { boundedSource, MAX_PART_BYTES } from './bounded-source.js';

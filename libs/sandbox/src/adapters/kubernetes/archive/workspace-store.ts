@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ArchivePart } from '@slipway/contracts';
+import type { ArchivePart } from '@slipway/contracts/agent';
 
 /** Name of a workspace: that of the sandbox it was born in, so a DNS label. It is a part of keys and paths: anything else is refused. */
 export const WORKSPACE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -1,0 +1,31 @@
+export {
+  BUDGET_THRESHOLDS,
+  BudgetNotice,
+  BudgetOverride,
+  BudgetPerson,
+  BudgetPreview,
+  BudgetPreviewQuery,
+  Budgets,
+  ChangeBudgets,
+  MAX_BUDGET_PEOPLE,
+  Money,
+  PutBudgetOverride,
+} from './budgets.js';
+export {
+  AfterMerge,
+  ConversationOutcomeRow,
+  ConversationOutcomes,
+  ConversationOutcomesQuery,
+  MAX_OUTCOME_DAYS,
+  MAX_OUTCOME_ROWS,
+  OUTCOME_DIMENSIONS,
+  type OutcomeDimension,
+  OutcomeFigures,
+  OutcomeRow,
+  Outcomes,
+  OutcomesQuery,
+  OutcomeWait,
+  UserOutcome,
+  UserOutcomes,
+} from './outcomes.js';
+export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';

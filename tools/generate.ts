@@ -1,4 +1,4 @@
-// Writes every file that is made from the contracts, the apps' configuration schemas, the SQL functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
+// Writes every file that is made from the contracts, the apps' configuration schemas, the Prisma schemas, the SQL functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,9 +20,10 @@ function write({ path: file, content }: GeneratedFile): void {
 execFileSync(process.execPath, [path.join(root, 'libs/db/scripts/generate-client.mjs')], { stdio: 'inherit' });
 // The generators read what is built: the contracts, then, with the client that is made from them, the apps.
 build('libs/contracts');
-const { apiClient } = await import('./generate/api-client.ts');
+const [{ apiClient }, { tables }] = await Promise.all([import('./generate/api-client.ts'), import('./generate/tables.ts')]);
 const client = apiClient();
-if (!check && differs(client)) write(client);
+const rows = tables(root);
+if (!check) [client, rows].filter(differs).forEach(write);
 build();
 const [{ functionVersions }, { openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }, dashboards] =
   await Promise.all([
@@ -39,6 +40,7 @@ const { file: configurationPage, missing } = await configuration(root);
 const { file: document, missing: examples } = openapi();
 const files: GeneratedFile[] = [
   client,
+  rows,
   ...functionVersions(root, new Date()),
   document,
   ...errorPages(),

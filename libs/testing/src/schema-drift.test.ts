@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCHEMAS } from '@slipway/db/migrate';
+import { createPool } from '@slipway/db/sql';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
@@ -66,4 +67,30 @@ describe('the Prisma schemas', () => {
       expect(columnsOfSchema(await modelsOf(schema)).sort()).toEqual(rows.map((row) => row.line).sort());
     });
   }
+
+  it('are read by a pool as the generated types of rows say', async () => {
+    const pool = createPool({ url: database.ownerUrl, max: 1, applicationName: 'schema-drift-test', onError: () => {} });
+    try {
+      const { rows } = await pool.query<Record<string, unknown>>(
+        `SELECT 1::integer AS "Int", 1::bigint AS "BigInt", 1.5::double precision AS "Float", 1.50::numeric AS "Decimal", true AS "Boolean",
+                now() AS "DateTime", '2026-01-01'::date AS "Date", '\\x00'::bytea AS "Bytes", 'a'::text AS "String", gen_random_uuid() AS "Uuid", ARRAY['a'] AS "String[]"`,
+      );
+      const read = Object.entries(rows[0] ?? {}).map(([type, value]) => [type, typeof value === 'object' ? value?.constructor.name : typeof value]);
+      expect(Object.fromEntries(read)).toEqual({
+        Int: 'number',
+        BigInt: 'number',
+        Float: 'number',
+        Decimal: 'string',
+        Boolean: 'boolean',
+        DateTime: 'Date',
+        Date: 'Date',
+        Bytes: 'Buffer',
+        String: 'string',
+        Uuid: 'string',
+        'String[]': 'Array',
+      });
+    } finally {
+      await pool.end();
+    }
+  });
 });

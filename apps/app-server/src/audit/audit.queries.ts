@@ -1,5 +1,5 @@
 import { type AuditExportQuery, type AuditQuery, conversationOfEntry } from '@slipway/contracts/audit';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { ListPosition } from '../conversations/conversation-cursor.js';
 import { type Link, RECORD_SQL } from './audit-record.js';
 
@@ -79,7 +79,7 @@ export async function listEntries(
 export async function namesOf(client: PoolClient, orgId: string, rows: readonly EntryRow[]): Promise<Record<string, string>> {
   const conversations = rows.flatMap((row) => conversationOfEntry(row) ?? []);
   const actors = rows.map((row) => row.actor_id);
-  const { rows: found } = await client.query<{ id: string; name: string }>(
+  const { rows: found } = await client.query<Columns<'app.user_account', 'id'> & { name: string }>(
     `SELECT id::text, title AS name FROM app.conversation WHERE org_id = $1 AND id = ANY ($2::uuid[])
      UNION ALL SELECT id, name FROM app.service_account WHERE org_id = $1 AND id = ANY ($3 || $4::text[])
      UNION ALL SELECT u.id, u.name FROM app.user_account u WHERE u.id = ANY ($3)
@@ -90,10 +90,7 @@ export async function namesOf(client: PoolClient, orgId: string, rows: readonly 
   return Object.fromEntries(found.flatMap(({ id, name }) => (name === '' ? [] : [[id, name]])));
 }
 
-export interface Head {
-  readonly seq: number;
-  readonly hash: Buffer;
-}
+export type Head = Columns<'app.audit_chain', 'seq' | 'hash'>;
 
 /** The last link of the organization's chain, or with `seq` that one; `null` when there is none. */
 export async function readLink(client: PoolClient, orgId: string, seq?: number): Promise<Head | null> {
@@ -155,7 +152,7 @@ export async function readLinkedEntries(
 
 /** An entry of the organization that has no link: the oldest. */
 export async function unlinkedEntry(client: PoolClient, orgId: string): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.audit_entry', 'id'>>(
     `SELECT e.id FROM app.audit_entry e WHERE e.org_id = $1 AND NOT EXISTS (SELECT 1 FROM app.audit_chain c WHERE c.entry_id = e.id AND c.org_id = e.org_id)
      ORDER BY e.created_at, e.id LIMIT 1`,
     [orgId],

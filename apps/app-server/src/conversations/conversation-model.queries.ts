@@ -1,8 +1,8 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** `null` when there is no such conversation. */
 export async function modelOf(client: PoolClient, orgId: string, id: string): Promise<string | null> {
-  const { rows } = await client.query<{ model: string }>('SELECT model FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id]);
+  const { rows } = await client.query<Columns<'app.conversation', 'model'>>('SELECT model FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id]);
   return rows[0]?.model ?? null;
 }
 

@@ -1,7 +1,7 @@
 import type { ConfirmationMode, CreateConversation } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { currentTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
@@ -164,7 +164,10 @@ export async function readKeptChanges(pool: SqlPool, orgId: string, id: string):
 
 export async function readKeptPatch(pool: SqlPool, orgId: string, id: string): Promise<string | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ patch: string }>('SELECT patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [orgId, id]),
+    client.query<Columns<'app.workspace_snapshot', 'patch'>>('SELECT patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [
+      orgId,
+      id,
+    ]),
   );
   return rows[0]?.patch ?? null;
 }

@@ -1,6 +1,6 @@
 import type { QueuedMessage } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { currentTraceId } from '@slipway/telemetry';
 
 /** Messages that are not in the log yet, the next one first. */
@@ -9,7 +9,9 @@ export function listQueued(pool: SqlPool, orgId: string, conversationId: string)
 }
 
 export async function queuedOf(client: PoolClient, orgId: string, conversationId: string): Promise<QueuedMessage[]> {
-  const { rows } = await client.query<{ id: string; text: string; state: QueuedMessage['state']; created_at: Date; created_by_label: string }>({
+  const { rows } = await client.query<
+    Columns<'app.inbox_message', 'id' | 'text' | 'state' | 'created_at' | 'created_by_label', { state: QueuedMessage['state'] }>
+  >({
     name: 'list-queued',
     text: `SELECT id, text, state, created_at, created_by_label FROM app.inbox_message
            WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') ORDER BY position`,
@@ -31,7 +33,7 @@ export async function findMessage(
   orgId: string,
   id: string,
 ): Promise<{ conversationId: string; text: string; state: string; createdAt: Date; createdByLabel: string } | null> {
-  const { rows } = await client.query<{ conversation_id: string; text: string; state: string; created_at: Date; created_by_label: string }>({
+  const { rows } = await client.query<Columns<'app.inbox_message', 'conversation_id' | 'text' | 'state' | 'created_at' | 'created_by_label'>>({
     name: 'find-message',
     text: 'SELECT conversation_id, text, state, created_at, created_by_label FROM app.inbox_message WHERE org_id = $1 AND id = $2',
     values: [orgId, id],

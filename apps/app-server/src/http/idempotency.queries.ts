@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** A claim without an answer is another request's for this long; then its process is taken for dead. Seconds. */
 const STALE_CLAIM_SECONDS = 60;
@@ -32,7 +32,7 @@ export async function claimKey(client: PoolClient, owner: KeyOwner, freshId: str
   );
   const taken = claimed.rows[0];
   if (taken !== undefined) return { outcome: 'claimed', reservedId: taken.reserved };
-  const { rows } = await client.query<{ body_hash: string; status: number | null; response: unknown }>(
+  const { rows } = await client.query<Columns<'app.idempotency_key', 'body_hash' | 'status' | 'response'>>(
     'SELECT body_hash, status, response FROM app.idempotency_key WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4',
     keyOf(owner),
   );

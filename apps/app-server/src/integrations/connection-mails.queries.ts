@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** What is to be mailed of one connection. */
 export interface ConnectionNews {
@@ -20,7 +20,7 @@ const endsSoon = (until: string): string => `k.kind = 'token' AND k.expires_at I
 
 /** Organizations with pending notices. As the system role. @param until end of a token that is announced. */
 export async function orgsWithNews(client: PoolClient, until: Date, limit: number): Promise<string[]> {
-  const { rows } = await client.query<{ org_id: string }>(
+  const { rows } = await client.query<Columns<'app.integration_secret', 'org_id'>>(
     `(SELECT DISTINCT org_id FROM app.integration_connection WHERE state = 'needs-attention' AND attention_mailed_at IS NULL LIMIT $2)
      UNION (SELECT DISTINCT k.org_id FROM app.integration_secret k WHERE ${endsSoon('$1')} LIMIT $2)
      UNION (SELECT DISTINCT org_id FROM app.integration_connection WHERE state <> 'needs-attention' AND attention_mailed_at IS NOT NULL LIMIT $2) LIMIT $2`,

@@ -1,6 +1,6 @@
 import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts/integrations';
 import { CREDENTIAL_KINDS, type CredentialKind } from '@slipway/db/conversations';
-import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { type Columns, type PoolClient, transactionTime } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 
 /** As JSON: moments are texts. */
@@ -29,19 +29,35 @@ export interface StoredCredentialState {
   readonly problem: string | null;
 }
 
-export interface ConnectionRow {
-  readonly id: string;
-  readonly provider: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly host: string;
-  readonly account: string | null;
-  readonly platform: boolean;
-  readonly signature: string;
-  readonly own: OwnIdentity;
-  readonly settings: ConnectionSettings;
-  readonly state: ConnectionState;
-  readonly state_reason: string | null;
+export type ConnectionRow = Columns<
+  'app.integration_connection',
+  | 'id'
+  | 'provider'
+  | 'kind'
+  | 'name'
+  | 'host'
+  | 'account'
+  | 'platform'
+  | 'signature'
+  | 'own'
+  | 'settings'
+  | 'state'
+  | 'state_reason'
+  | 'app_hook'
+  | 'app_hook_at'
+  | 'verified_at'
+  | 'last_delivery_at'
+  | 'created_by'
+  | 'created_by_label'
+  | 'created_at'
+  | 'updated_at',
+  {
+    own: OwnIdentity;
+    settings: ConnectionSettings;
+    state: ConnectionState;
+    app_hook: { readonly expiresAt: string | null; readonly problem: string | null } | null;
+  }
+> & {
   readonly old_secret_until: Date | null;
   readonly token_set_at: Date | null;
   readonly oauth_client_set_at: Date | null;
@@ -49,15 +65,7 @@ export interface ConnectionRow {
   readonly app: ConnectionAppRow | null;
   /** What calls are made with; `null`: there is nothing. */
   readonly credential: StoredCredentialState | null;
-  readonly app_hook: { readonly expiresAt: string | null; readonly problem: string | null } | null;
-  readonly app_hook_at: Date | null;
-  readonly verified_at: Date | null;
-  readonly last_delivery_at: Date | null;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+};
 
 const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform, c.signature, c.own, c.settings, c.state, c.state_reason, c.verified_at, c.last_delivery_at,
   c.created_by, c.created_by_label, c.created_at, c.updated_at,

@@ -1,23 +1,26 @@
 import type { DeliveryReason, DeliveryState } from '@slipway/contracts/integrations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface DeliveryRow {
-  readonly id: string;
-  readonly connection_id: string;
-  readonly delivery_id: string;
-  readonly event: string;
-  readonly bytes: number;
-  readonly received_at: Date;
-  readonly state: DeliveryState;
-  readonly reason: DeliveryReason | null;
-  readonly detail: string | null;
-  readonly semantic_key: string | null;
-  readonly conversation_id: string | null;
-  readonly attempts: number;
-  readonly decided_at: Date | null;
+export type DeliveryRow = Columns<
+  'app.integration_delivery',
+  | 'id'
+  | 'connection_id'
+  | 'delivery_id'
+  | 'event'
+  | 'bytes'
+  | 'received_at'
+  | 'state'
+  | 'reason'
+  | 'detail'
+  | 'semantic_key'
+  | 'conversation_id'
+  | 'attempts'
+  | 'decided_at',
+  { state: DeliveryState; reason: DeliveryReason | null }
+> & {
   /** When it was asked for again, before it came; `null`: it came by itself. */
   readonly recovered_at: Date | null;
-}
+};
 
 const COLUMNS = `id, connection_id, delivery_id, event, bytes, received_at, state, reason, detail, semantic_key, conversation_id, attempts, decided_at,
   (SELECT r.asked_at FROM app.integration_recovery r WHERE r.org_id = integration_delivery.org_id AND r.connection_id = integration_delivery.connection_id

@@ -1,22 +1,16 @@
 import type { ConversationStatus, SandboxStatus } from '@slipway/contracts/conversations';
 import type { ExecutionStatus } from '@slipway/contracts/events';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** What a conversation knows of its sandbox. */
-export interface SandboxConversation {
-  readonly id: string;
-  readonly title: string;
-  readonly status: ConversationStatus;
-  readonly execution_status: ExecutionStatus;
-  readonly sandbox_status: SandboxStatus;
-  readonly desired: 'run' | 'rest';
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly updated_at: Date;
-  readonly traceparent: string | null;
+export type SandboxConversation = Columns<
+  'app.conversation',
+  'id' | 'title' | 'status' | 'execution_status' | 'sandbox_status' | 'desired' | 'created_by' | 'created_by_label' | 'updated_at' | 'traceparent',
+  { status: ConversationStatus; execution_status: ExecutionStatus; sandbox_status: SandboxStatus; desired: 'run' | 'rest' }
+> & {
   /** Of the running step of its start, in words. */
   readonly step: string | null;
-}
+};
 
 const COLUMNS = `c.id, c.title, c.status, c.execution_status, c.sandbox_status, c.desired, c.created_by, c.created_by_label, c.updated_at, c.traceparent,
   (SELECT s->>'detail' FROM jsonb_array_elements(c.steps) s WHERE s->>'state' = 'running' LIMIT 1) AS step`;

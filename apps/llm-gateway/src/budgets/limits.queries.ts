@@ -1,5 +1,5 @@
 import type { OrgLimits } from '@slipway/contracts/models';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**
  * From now on these limits of an organization and its users apply, by the month, and no others. One commit; repeatable.
@@ -37,7 +37,10 @@ export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLi
 /** Whether an admin lets models without a price be called where a budget in USD limits the call. */
 export function allowsUnpriced(pool: SqlPool, orgId: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ allow_unpriced: boolean }>('SELECT allow_unpriced FROM gateway.spending_rule WHERE org_id = $1', [orgId]);
+    const { rows } = await client.query<Columns<'gateway.spending_rule', 'allow_unpriced'>>(
+      'SELECT allow_unpriced FROM gateway.spending_rule WHERE org_id = $1',
+      [orgId],
+    );
     return rows[0]?.allow_unpriced === true;
   });
 }

@@ -1,4 +1,4 @@
-import { asSystem, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 
 /** An account of a budget that limits a key's calls, until its cycle ends, in milliseconds since 1970. */
@@ -114,7 +114,7 @@ function text(value: unknown): string | null {
 /** Ends every key of a conversation. The caller holds the master key and names no organization. Answers the ids of the ended ones. */
 export async function revokeKeys(pool: SqlPool, conversationId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'a conversation ends its keys', async (client) => {
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'gateway.virtual_key', 'id'>>(
       'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [conversationId],
     );

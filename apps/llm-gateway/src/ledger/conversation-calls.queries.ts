@@ -1,24 +1,26 @@
 import type { LedgerCalls } from '@slipway/contracts/conversations';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
-interface Row {
-  readonly id: string;
-  readonly trace_id: string;
-  readonly model: string;
-  readonly purpose: string;
-  readonly attempts: number;
-  readonly prompt_tokens: number;
-  readonly cached_tokens: number;
-  readonly completion_tokens: number;
-  readonly cost_usd: string;
-  readonly cost_known: boolean;
-  readonly status: 'ok' | 'aborted' | 'failed';
-  readonly error_code: string | null;
-  readonly started_at: Date;
-  readonly first_byte_ms: number | null;
-  readonly latency_ms: number;
-  readonly deployment: string | null;
-}
+type Row = Columns<
+  'gateway.ledger',
+  | 'id'
+  | 'trace_id'
+  | 'model'
+  | 'purpose'
+  | 'attempts'
+  | 'prompt_tokens'
+  | 'cached_tokens'
+  | 'completion_tokens'
+  | 'cost_usd'
+  | 'cost_known'
+  | 'status'
+  | 'error_code'
+  | 'started_at'
+  | 'first_byte_ms'
+  | 'latency_ms'
+  | 'deployment',
+  { status: 'ok' | 'aborted' | 'failed' }
+>;
 
 /**
  * Calls of one conversation that began in `[from, to)`, oldest first. A call that is under way, or not stored yet, is absent.

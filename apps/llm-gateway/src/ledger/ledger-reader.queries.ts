@@ -1,20 +1,22 @@
 import type { LedgerPage } from '@slipway/contracts/models';
-import { asSystem, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type SqlPool } from '@slipway/db/sql';
 
-interface Row {
-  readonly position: number;
-  readonly org_id: string;
-  readonly conversation_id: string;
-  readonly user_id: string | null;
-  readonly model: string;
-  readonly prompt_tokens: number;
-  readonly cached_tokens: number;
-  readonly completion_tokens: number;
-  readonly cost_usd: string;
-  readonly cost_known: boolean;
-  readonly status: 'ok' | 'aborted' | 'failed';
-  readonly started_at: Date;
-}
+type Row = Columns<
+  'gateway.ledger',
+  | 'position'
+  | 'org_id'
+  | 'conversation_id'
+  | 'user_id'
+  | 'model'
+  | 'prompt_tokens'
+  | 'cached_tokens'
+  | 'completion_tokens'
+  | 'cost_usd'
+  | 'cost_known'
+  | 'status'
+  | 'started_at',
+  { status: 'ok' | 'aborted' | 'failed' }
+>;
 
 /**
  * Calls of every organization after a position. A row whose commit comes after that of a later position is not missed:

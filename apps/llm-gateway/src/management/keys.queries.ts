@@ -1,4 +1,4 @@
-import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { keyIdOf } from '../keys/virtual-key-token.js';
 import { dropLimits, type LimitedKind, type LimitFields, type Limits, readLimits, setLimits } from './limits.queries.js';
 
@@ -39,7 +39,7 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
     // left keep it, or end now.
     if (key.graceUntil !== null) await client.query('UPDATE gateway.virtual_key SET revoked_at = $2 WHERE id = ANY ($1)', [ended, key.graceUntil]);
     else {
-      const late = await client.query<{ id: string }>(
+      const late = await client.query<Columns<'gateway.virtual_key', 'id'>>(
         'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND revoked_at > now() RETURNING id',
         [key.conversationId],
       );
@@ -76,19 +76,11 @@ export interface KeyInfo extends Limits {
   readonly created_at: string;
 }
 
-interface Row {
-  id: string;
-  org_id: string;
-  conversation_id: string;
-  user_id: string | null;
-  alias: string | null;
-  models: string[];
-  hash: Buffer;
-  expires_at: Date;
-  blocked: boolean;
-  metadata: Record<string, unknown>;
-  created_at: Date;
-}
+type Row = Columns<
+  'gateway.virtual_key',
+  'id' | 'org_id' | 'conversation_id' | 'user_id' | 'alias' | 'models' | 'hash' | 'expires_at' | 'blocked' | 'metadata' | 'created_at',
+  { metadata: Record<string, unknown> }
+>;
 const COLUMNS = 'id, org_id, conversation_id, user_id, alias, models, hash, expires_at, blocked, metadata, created_at';
 
 /** By the key itself, its id, or its SHA-256 in hex. A key that was ended is none. */
@@ -167,7 +159,7 @@ export async function changeKey(pool: SqlPool, name: string, change: KeyChange, 
 export async function endKeys(pool: SqlPool, names: readonly string[], aliases: readonly string[]): Promise<{ named: string[]; ids: string[] }> {
   const found = await rowsOf(pool, names);
   return asSystem(pool, 'slipway_gateway_system', 'the master key ends keys of any organization', async (client) => {
-    const { rows } = await client.query<{ id: string; org_id: string; alias: string | null }>(
+    const { rows } = await client.query<Columns<'gateway.virtual_key', 'id' | 'org_id' | 'alias'>>(
       'UPDATE gateway.virtual_key SET revoked_at = now() WHERE (revoked_at IS NULL OR revoked_at > now()) AND (id = ANY ($1) OR alias = ANY ($2)) RETURNING id, org_id, alias',
       [found.map(({ id }) => id), aliases],
     );

@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import { durationOf, type Period, periodOf } from './durations.js';
 
 export type LimitedKind = 'org' | 'member' | 'key' | 'conversation';
@@ -61,15 +61,10 @@ export async function readLimits(
   at: Date,
   money: { kind: LimitedKind; subject: string } = { kind, subject },
 ): Promise<Limits> {
-  const { rows } = await client.query<{
-    limit_usd: string | null;
-    period: Period['period'] | null;
-    seconds: number | null;
-    ends: Date | null;
-    spend: string;
-    rpm: number | null;
-    tpm: number | null;
-  }>(
+  const { rows } = await client.query<
+    Columns<'gateway.budget', 'limit_usd' | 'seconds'> &
+      Columns<'gateway.rate_limit', 'rpm' | 'tpm'> & { period: Period['period'] | null; ends: Date | null; spend: string }
+  >(
     `SELECT b.limit_usd, b.period, b.seconds, c.ends, r.rpm, r.tpm,
        gateway.spent_of($1, $4, $5, coalesce(c.starts, '1970-01-01'), coalesce(c.ends, '9999-01-01')) / 10000000000.0 AS spend
      FROM (SELECT 1) one

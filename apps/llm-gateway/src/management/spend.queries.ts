@@ -1,4 +1,4 @@
-import { asSystem, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
 export interface SpendFilter {
   readonly requestId: string | null;
@@ -42,34 +42,37 @@ function ofAll<T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Prom
   return asSystem(pool, 'slipway_gateway_system', 'the master key sees the spending of all', work);
 }
 
-interface Row {
-  request_id: string;
+type Row = Columns<
+  'gateway.ledger',
+  | 'request_id'
+  | 'org_id'
+  | 'user_id'
+  | 'conversation_id'
+  | 'model'
+  | 'deployment'
+  | 'attempts'
+  | 'purpose'
+  | 'repository'
+  | 'pull_request'
+  | 'integration'
+  | 'prompt_tokens'
+  | 'completion_tokens'
+  | 'cached_tokens'
+  | 'cache_write_tokens'
+  | 'reasoning_tokens'
+  | 'usage_source'
+  | 'cost_usd'
+  | 'cost_known'
+  | 'status'
+  | 'error_code'
+  | 'from_cache'
+  | 'started_at'
+  | 'first_byte_ms'
+  | 'latency_ms',
+  { status: 'ok' | 'aborted' | 'failed' }
+> & {
   hash: Buffer | null;
-  org_id: string;
-  user_id: string | null;
-  conversation_id: string;
-  model: string;
-  deployment: string | null;
-  attempts: number;
-  purpose: string;
-  repository: string | null;
-  pull_request: string | null;
-  integration: string | null;
-  prompt_tokens: number;
-  completion_tokens: number;
-  cached_tokens: number;
-  cache_write_tokens: number;
-  reasoning_tokens: number;
-  usage_source: string;
-  cost_usd: string;
-  cost_known: boolean;
-  status: 'ok' | 'aborted' | 'failed';
-  error_code: string | null;
-  from_cache: boolean;
-  started_at: Date;
-  first_byte_ms: number | null;
-  latency_ms: number;
-}
+};
 
 /** Newest first, at most `limit`. */
 export function spendLogs(pool: SqlPool, filter: SpendFilter, limit: number): Promise<SpendLog[]> {
@@ -131,7 +134,7 @@ export interface SpendDay {
 /** A day (UTC) each, the first one first. */
 export function spendByDay(pool: SqlPool, filter: SpendFilter): Promise<SpendDay[]> {
   return ofAll(pool, async (client) => {
-    const { rows } = await client.query<{ day: string; user_id: string | null; model: string; spend: string }>(
+    const { rows } = await client.query<Columns<'gateway.ledger', 'user_id' | 'model'> & { day: string; spend: string }>(
       `SELECT to_char(l.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, l.user_id, l.model, sum(l.cost_usd) AS spend FROM gateway.ledger l WHERE ${WHERE} GROUP BY 1, 2, 3 ORDER BY 1`,
       values(filter),
     );

@@ -1,4 +1,4 @@
-import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type KeyInfo, keysOf } from './keys.queries.js';
 import { dropLimits, type LimitFields, type Limits, readLimits, setLimits } from './limits.queries.js';
 
@@ -74,7 +74,7 @@ export function teamInfo(pool: SqlPool, orgId: string, at: Date): Promise<{ team
 /** By their ids, at most `limit`. */
 export async function listTeams(pool: SqlPool, at: Date, limit: number): Promise<TeamInfo[]> {
   const ids = await asSystem(pool, 'slipway_gateway_system', 'the master key lists all teams', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM gateway.team ORDER BY org_id LIMIT $1', [limit]);
+    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>('SELECT org_id FROM gateway.team ORDER BY org_id LIMIT $1', [limit]);
     return rows.map(({ org_id }) => org_id);
   });
   const teams: TeamInfo[] = [];
@@ -88,12 +88,12 @@ export async function listTeams(pool: SqlPool, at: Date, limit: number): Promise
 /** With their people, limits and keys; the ledger stays. Answers those that there were, and the ids of the keys that ended. */
 export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{ deleted: string[]; keys: string[] }> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key ends teams', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('DELETE FROM gateway.team WHERE org_id = ANY ($1) RETURNING org_id', [orgIds]);
+    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>('DELETE FROM gateway.team WHERE org_id = ANY ($1) RETURNING org_id', [orgIds]);
     const deleted = rows.map(({ org_id }) => org_id);
     await client.query('DELETE FROM gateway.person WHERE org_id = ANY ($1)', [deleted]);
     await client.query('DELETE FROM gateway.budget WHERE org_id = ANY ($1)', [deleted]);
     await client.query('DELETE FROM gateway.rate_limit WHERE org_id = ANY ($1)', [deleted]);
-    const { rows: ended } = await client.query<{ id: string }>(
+    const { rows: ended } = await client.query<Columns<'gateway.virtual_key', 'id'>>(
       'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = ANY ($1) AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [deleted],
     );
@@ -127,7 +127,9 @@ export function putPerson(pool: SqlPool, orgId: string, userId: string, change: 
 /** Organizations of a user, by their ids. */
 export function orgsOfPerson(pool: SqlPool, userId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key names a user and no team', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100', [userId]);
+    const { rows } = await client.query<Columns<'gateway.person', 'org_id'>>('SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100', [
+      userId,
+    ]);
     return rows.map(({ org_id }) => org_id);
   });
 }
@@ -148,7 +150,7 @@ export function deletePeople(pool: SqlPool, orgId: string, userIds: readonly str
   return inOrg(pool, orgId, async (client) => {
     const { rowCount } = await client.query('DELETE FROM gateway.person WHERE org_id = $1 AND user_id = ANY ($2)', [orgId, userIds]);
     await dropLimits(client, orgId, 'member', userIds);
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'gateway.virtual_key', 'id'>>(
       'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = $1 AND user_id = ANY ($2) AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [orgId, userIds],
     );
@@ -157,14 +159,9 @@ export function deletePeople(pool: SqlPool, orgId: string, userIds: readonly str
 }
 
 async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<TeamInfo | null> {
-  const { rows } = await client.query<{
-    alias: string | null;
-    models: string[];
-    metadata: Record<string, unknown>;
-    blocked: boolean;
-    created_at: Date;
-    each: string | null;
-  }>(
+  const { rows } = await client.query<
+    Columns<'gateway.team', 'alias' | 'models' | 'metadata' | 'blocked' | 'created_at', { metadata: Record<string, unknown> }> & { each: string | null }
+  >(
     `SELECT t.alias, t.models, t.metadata, t.blocked, t.created_at,
        (SELECT b.limit_usd FROM gateway.budget b WHERE b.org_id = t.org_id AND b.kind = 'member' AND b.subject = '') AS each
      FROM gateway.team t WHERE t.org_id = $1`,
@@ -185,7 +182,9 @@ async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<Te
 }
 
 async function readPeople(client: PoolClient, orgId: string, userId: string | null, at: Date, limit: number, offset: number): Promise<PersonInfo[]> {
-  const { rows } = await client.query<{ user_id: string; alias: string | null; email: string | null; metadata: Record<string, unknown>; created_at: Date }>(
+  const { rows } = await client.query<
+    Columns<'gateway.person', 'user_id' | 'alias' | 'email' | 'metadata' | 'created_at', { metadata: Record<string, unknown> }>
+  >(
     'SELECT user_id, alias, email, metadata, created_at FROM gateway.person WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) ORDER BY user_id LIMIT $3 OFFSET $4',
     [orgId, userId, limit, offset],
   );

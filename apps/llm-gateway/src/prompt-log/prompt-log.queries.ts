@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LoggedPrompt, PromptPage, PromptPolicies } from '@slipway/contracts/models';
-import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** Of a page: half a megabyte each at most. */
 const PAGE = 20;
@@ -10,7 +10,7 @@ const SWEPT = 1_000;
 /** Days that prompts are kept, by organization; those that are not in it keep none. */
 export function readPolicies(pool: SqlPool): Promise<ReadonlyMap<string, number>> {
   return asSystem(pool, 'slipway_gateway_system', 'whose prompts are kept', async (client) => {
-    const { rows } = await client.query<{ org_id: string; days: number }>('SELECT org_id, days FROM gateway.prompt_policy');
+    const { rows } = await client.query<Columns<'gateway.prompt_policy', 'org_id' | 'days'>>('SELECT org_id, days FROM gateway.prompt_policy');
     return new Map(rows.map(({ org_id, days }) => [org_id, days]));
   });
 }
@@ -24,7 +24,10 @@ export function replacePolicies(pool: SqlPool, policies: PromptPolicies['policie
          WHERE p.days <> excluded.days`,
       [orgs, policies.map(({ days }) => days)],
     );
-    const { rows } = await client.query<{ org_id: string }>('DELETE FROM gateway.prompt_policy WHERE NOT (org_id = ANY ($1)) RETURNING org_id', [orgs]);
+    const { rows } = await client.query<Columns<'gateway.prompt_policy', 'org_id'>>(
+      'DELETE FROM gateway.prompt_policy WHERE NOT (org_id = ANY ($1)) RETURNING org_id',
+      [orgs],
+    );
     if (rows.length > 0) await client.query('DELETE FROM gateway.prompt_entry WHERE org_id = ANY ($1)', [rows.map(({ org_id }) => org_id)]);
   });
 }
@@ -64,17 +67,9 @@ export interface PromptRange {
 export function readPrompts(pool: SqlPool, orgId: string, { from, to, conversation, after }: PromptRange): Promise<PromptPage> {
   return inOrg(pool, orgId, async (client) => {
     const [afterAt, afterId] = after === undefined ? [null, null] : [after.slice(0, after.indexOf('/')), after.slice(after.indexOf('/') + 1)];
-    const { rows } = await client.query<{
-      id: string;
-      at: Date;
-      conversation_id: string;
-      user_id: string | null;
-      request_id: string;
-      model: string;
-      outcome: string;
-      asked: string;
-      answered: string;
-    }>(
+    const { rows } = await client.query<
+      Columns<'gateway.prompt_entry', 'id' | 'at' | 'conversation_id' | 'user_id' | 'request_id' | 'model' | 'outcome' | 'asked' | 'answered'>
+    >(
       `SELECT id, at, conversation_id, user_id, request_id, model, outcome, asked, answered FROM gateway.prompt_entry
        WHERE org_id = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3) AND ($4::uuid IS NULL OR conversation_id = $4)
          AND ($5::timestamptz IS NULL OR (at, id) > ($5, $6::uuid)) ORDER BY at, id LIMIT $7`,

@@ -1,4 +1,4 @@
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 export interface FleetRow {
   readonly sessionId: string;
@@ -45,7 +45,7 @@ export function readWaiting(db: SqlPool, orgId: string, limit: number): Promise<
        WHERE org_id = $1 AND seen_at > now() - interval '10 seconds' ORDER BY arrival LIMIT $2`,
       [orgId, limit],
     );
-    const { rows } = await client.query<{ in_use: number; cap: number | null }>('SELECT in_use, cap FROM runtime.org_usage WHERE org_id = $1', [orgId]);
+    const { rows } = await client.query<Columns<'runtime.org_usage', 'in_use' | 'cap'>>('SELECT in_use, cap FROM runtime.org_usage WHERE org_id = $1', [orgId]);
     return { waiting: waiting.rows, inUse: rows[0]?.in_use ?? 0, cap: rows[0]?.cap ?? null };
   });
 }

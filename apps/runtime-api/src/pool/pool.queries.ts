@@ -1,17 +1,13 @@
-import type { SqlPool } from '@slipway/db/sql';
+import type { Columns, SqlPool } from '@slipway/db/sql';
 import { type ForecastState, SLOT_STATES, type SlotState } from '@slipway/domain';
 import type { SandboxProblem } from '@slipway/sandbox';
 import type { PoolSpec } from './pool-context.js';
 
-export interface Slot {
+export type Slot = Columns<'runtime.slot', 'address' | 'state' | 'epoch' | 'template', { state: SlotState }> & {
   readonly slotId: string;
   readonly podName: string;
   readonly podUid: string | null;
-  readonly address: string | null;
-  readonly state: SlotState;
-  readonly epoch: number;
-  readonly template: string;
-}
+};
 
 const SLOT = `slot_id AS "slotId", pod_name AS "podName", pod_uid AS "podUid", address, state, epoch, template`;
 
@@ -34,7 +30,7 @@ export async function retirePools(db: SqlPool, configured: readonly string[]): P
      WHERE pool_id <> ALL ($1) AND (target <> 0 OR template <> $2 OR problem_code IS NOT NULL)`,
     [configured, RETIRED],
   );
-  const { rows } = await db.query<{ poolId: string; image: string }>(
+  const { rows } = await db.query<Columns<'runtime.pool', 'image'> & { poolId: string }>(
     `SELECT p.pool_id AS "poolId", p.image FROM runtime.pool p
      WHERE p.pool_id <> ALL ($1) AND EXISTS (SELECT 1 FROM runtime.slot s WHERE s.pool_id = p.pool_id AND s.state <> 'gone')`,
     [configured],
@@ -243,7 +239,7 @@ export async function addArrivals(db: SqlPool, counts: ReadonlyMap<string, numbe
 
 /** How the target of a pool came about, as the last leader left it. */
 export async function savedForecast(db: SqlPool, poolId: string): Promise<{ forecast: ForecastState | null; leadSeconds: number | null }> {
-  const { rows } = await db.query<{ forecast: ForecastState | null; leadSeconds: number | null }>(
+  const { rows } = await db.query<Columns<'runtime.pool', 'forecast', { forecast: ForecastState | null }> & { leadSeconds: number | null }>(
     'SELECT forecast, lead_seconds AS "leadSeconds" FROM runtime.pool WHERE pool_id = $1',
     [poolId],
   );

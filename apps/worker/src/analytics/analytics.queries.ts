@@ -1,5 +1,5 @@
 import { ALLOWING_MEMBERS, ALLOWS_NOW, type MadeEvent } from '@slipway/analytics';
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 import { type AuditLine, REPORTED_ACTIONS } from './audit-events.js';
 import { type ConversationFacts, ConversationState, type LogLine } from './conversation-events.js';
@@ -127,7 +127,7 @@ export function unreadConversations(pool: SqlPool, since: Date, until: Date, lim
 
 /** `null` before the first round. */
 export async function conversationsReadUntil(pool: SqlPool): Promise<Date | null> {
-  const { rows } = await pool.query<{ until: Date }>(`SELECT until FROM app.analytics_cursor WHERE source = 'conversations'`);
+  const { rows } = await pool.query<Columns<'app.analytics_cursor', 'until'>>(`SELECT until FROM app.analytics_cursor WHERE source = 'conversations'`);
   return rows[0]?.until ?? null;
 }
 
@@ -141,7 +141,7 @@ export async function setConversationsRead(pool: SqlPool, until: Date): Promise<
 
 /** Up to where a log was read, and what is known of it. A state that this version cannot read is reset. */
 export async function readState(client: PoolClient, orgId: string, id: string): Promise<{ upto: number; state: ConversationState }> {
-  const { rows } = await client.query<{ upto: string; state: unknown }>({
+  const { rows } = await client.query<Columns<'app.analytics_conversation', 'state'> & { upto: string }>({
     name: 'analytics-state',
     text: 'SELECT upto, state FROM app.analytics_conversation WHERE org_id = $1 AND conversation_id = $2',
     values: [orgId, id],

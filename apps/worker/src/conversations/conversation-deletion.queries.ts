@@ -1,4 +1,4 @@
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 export function isGone(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => (await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id])).rowCount === 0);
@@ -12,7 +12,7 @@ export function isGone(pool: SqlPool, orgId: string, id: string): Promise<boolea
  */
 export function deleteSomePayloads(pool: SqlPool, orgId: string, id: string, limit: number): Promise<number> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ sha256: string }>(
+    const { rows } = await client.query<Columns<'app.conversation_blob', 'sha256'>>(
       `DELETE FROM app.conversation_blob WHERE org_id = $1 AND conversation_id = $2 AND sha256 IN
          (SELECT sha256 FROM app.conversation_blob WHERE org_id = $1 AND conversation_id = $2 ORDER BY sha256 LIMIT $3) RETURNING sha256`,
       [orgId, id, limit],

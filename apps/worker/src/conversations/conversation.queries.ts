@@ -1,7 +1,7 @@
 import type { ConversationStatus, SandboxStatus, StartStatus, StartStep } from '@slipway/contracts/conversations';
 import type { ExecutionStatus } from '@slipway/contracts/events';
 import { SETTINGS_VERSION } from '@slipway/db/conversations';
-import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 
 /** What the worker itself remembers of a start between its steps. */
@@ -32,41 +32,30 @@ export interface Checkpoint {
   readonly resumeRun?: boolean;
 }
 
-export interface ConversationRow {
-  readonly id: string;
+export type ConversationRow = Columns<
+  'app.conversation',
+  'id' | 'repository' | 'branch' | 'environment' | 'model' | 'status' | 'desired' | 'attempt' | 'epoch' | 'head' | 'steps' | 'checkpoint' | 'traceparent',
+  { status: ConversationStatus; desired: 'run' | 'rest'; steps: readonly StartStep[]; checkpoint: Checkpoint }
+> & {
   readonly orgId: string;
   readonly createdBy: string;
   readonly createdByLabel: string;
-  readonly repository: string | null;
-  readonly branch: string | null;
-  readonly environment: string | null;
-  readonly model: string;
-  readonly status: ConversationStatus;
   readonly executionStatus: ExecutionStatus;
   readonly sandboxStatus: SandboxStatus;
   readonly startStatus: StartStatus;
   readonly statusState: Partial<ConversationStatusState>;
-  readonly desired: 'run' | 'rest';
-  readonly attempt: number;
-  readonly epoch: number;
-  readonly head: number;
   readonly leaseFresh: boolean;
-  readonly steps: readonly StartStep[];
-  readonly checkpoint: Checkpoint;
   readonly runtimeId: string | null;
   readonly sandboxUrl: string | null;
   readonly sandboxKey: Buffer | null;
   readonly workingDir: string | null;
   readonly baseCommit: string | null;
-  readonly traceparent: string | null;
-}
+};
 
-export interface InboxRow {
-  readonly id: string;
-  readonly text: string;
+export type InboxRow = Columns<'app.inbox_message', 'id' | 'text'> & {
   readonly createdBy: string;
   readonly createdByLabel: string;
-}
+};
 
 const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", created_by_label AS "createdByLabel", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
   start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
@@ -169,7 +158,7 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
         text: 'DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2',
         values: [desired === 'run' ? RUN_QUEUES : ['conversation-pause'], id],
       });
-      const now = await client.query<{ desired: string; other: boolean }>({
+      const now = await client.query<Columns<'app.conversation', 'desired'> & { other: boolean }>({
         name: 'read-desired',
         text: `SELECT c.desired, ${SETTINGS_VERSION} NOT IN (coalesce((c.checkpoint ->> 'settingsVersion')::integer, -1), coalesce((c.checkpoint ->> 'settingsRefused')::integer, -1))
             OR c.checkpoint ? 'modelsTried' AS other

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ConversationQueue } from '@slipway/contracts/operate';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
 import { currentTraceId } from '@slipway/telemetry';
 
@@ -9,7 +9,7 @@ import { currentTraceId } from '@slipway/telemetry';
  * The row is locked until the transaction ends, so deliveries of one thread go one after the other.
  */
 export async function claimThread(client: PoolClient, orgId: string, connectionId: string, thread: Thread, conversationId: string): Promise<string> {
-  const { rows } = await client.query<{ conversation_id: string }>({
+  const { rows } = await client.query<Columns<'app.integration_thread', 'conversation_id', { conversation_id: string }>>({
     name: 'claim-thread',
     text: `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, url, title, confidential) VALUES ($1, $2, $3, $4, $5::jsonb, $6, left($7, 500), $8)
            ON CONFLICT (connection_id, thread_key) DO UPDATE SET conversation_id = coalesce(app.integration_thread.conversation_id, excluded.conversation_id)
@@ -115,6 +115,6 @@ export async function recordAct(
 
 /** What the organization's admins have set of what a conversation begins with, as it is stored. */
 export async function storedSettings(client: PoolClient, orgId: string): Promise<unknown> {
-  const { rows } = await client.query<{ settings: unknown }>('SELECT settings FROM app.org WHERE id = $1', [orgId]);
+  const { rows } = await client.query<Columns<'app.org', 'settings'>>('SELECT settings FROM app.org WHERE id = $1', [orgId]);
   return rows[0]?.settings ?? {};
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { Lifecycle } from '@slipway/integrations';
 import { noteApproved, noteRemoved, noteResumed, noteSuspended } from '@slipway/integrations/apps';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
@@ -33,7 +33,7 @@ export async function noteLifecycle(client: PoolClient, orgId: string, connectio
 
 /** Who took back what they gave the app is linked by it no more. */
 async function unlink(client: PoolClient, orgId: string, { id, provider, host }: StoredConnection, externalUserId: string): Promise<void> {
-  const { rows } = await client.query<{ id: string; user_id: string; login: string }>(
+  const { rows } = await client.query<Columns<'app.linked_account', 'id' | 'user_id' | 'login'>>(
     'DELETE FROM app.linked_account WHERE org_id = $1 AND provider = $2 AND host = $3 AND external_user_id = $4 RETURNING id, user_id, login',
     [orgId, provider, host, externalUserId],
   );

@@ -1,5 +1,5 @@
 import { PROFILE_PREFIX } from '@slipway/contracts/models';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 
@@ -10,7 +10,7 @@ import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
  */
 export async function chooseModel(pool: SqlPool, gateway: LlmGatewayClient, orgId: string, usual: string | null, signal: AbortSignal): Promise<string> {
   const { rows: profiles } = await inOrg(pool, orgId, (client) =>
-    client.query<{ name: string; is_default: boolean }>('SELECT name, is_default FROM app.llm_profile WHERE org_id = $1 ORDER BY name', [orgId]),
+    client.query<Columns<'app.llm_profile', 'name' | 'is_default'>>('SELECT name, is_default FROM app.llm_profile WHERE org_id = $1 ORDER BY name', [orgId]),
   );
   const own = profiles.map(({ name, is_default }) => ({ id: `${PROFILE_PREFIX}${name}`, default: is_default, profile: true }));
   const hasDefault = own.some((profile) => profile.default);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 import { OUTBOX_AGE_SECONDS } from '../sweeps/sweeps.queries.js';
 
@@ -26,10 +26,9 @@ export function deletionOf(pool: SqlPool, orgId: string): Promise<'waits' | 'due
   });
 }
 
-export interface OutboxJob {
-  readonly id: string;
+export type OutboxJob = Columns<'app.outbox', 'id'> & {
   readonly ageMs: number;
-}
+};
 
 export function readOutboxJob(pool: SqlPool, orgId: string, queue: string, key: string): Promise<OutboxJob | null> {
   return inOrg(pool, orgId, async (client) => {
@@ -64,7 +63,7 @@ export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, m
  */
 export function letRunningRest(pool: SqlPool, orgId: string, createdBy: string | null, limit: number): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
       `UPDATE app.conversation SET desired = 'rest' WHERE id IN
          (SELECT id FROM app.conversation WHERE org_id = $1 AND ($2::text IS NULL OR created_by = $2) AND desired = 'run' ORDER BY id LIMIT $3 FOR UPDATE)
        RETURNING id`,
@@ -82,7 +81,10 @@ export function letRunningRest(pool: SqlPool, orgId: string, createdBy: string |
 
 export function someConversations(pool: SqlPool, orgId: string, limit: number): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ id: string }>('SELECT id FROM app.conversation WHERE org_id = $1 ORDER BY created_at, id LIMIT $2', [orgId, limit]);
+    const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
+      'SELECT id FROM app.conversation WHERE org_id = $1 ORDER BY created_at, id LIMIT $2',
+      [orgId, limit],
+    );
     return rows.map(({ id }) => id);
   });
 }
@@ -129,7 +131,7 @@ export async function deleteConversation(pool: SqlPool, orgId: string, id: strin
 /** The organization itself, with the record that it is gone. @returns false when it is not due any more, or gone already, or something was written into it meanwhile. */
 export function deleteOrgRow(pool: SqlPool, orgId: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client: PoolClient) => {
-    const { rows } = await client.query<{ name: string; slug: string }>(
+    const { rows } = await client.query<Columns<'app.org', 'name' | 'slug'>>(
       `SELECT name, slug FROM app.org o WHERE id = $1 AND deletes_at <= now() AND NOT EXISTS (SELECT 1 FROM app.conversation WHERE org_id = $1) FOR UPDATE`,
       [orgId],
     );

@@ -1,4 +1,4 @@
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
 
 /** Result of one poll of a pull request at its host. */
@@ -80,7 +80,7 @@ export async function noteSeen(client: PoolClient, orgId: string, id: string, se
  * state. One that has ended is polled by its job; the outbox has that in the same transaction.
  */
 export async function notePublished(client: PoolClient, orgId: string, by: PublishedBy, seen: SeenPullRequest): Promise<void> {
-  const { rows } = await client.query<{ id: string; state: string }>({
+  const { rows } = await client.query<Columns<'app.pull_request_outcome', 'id' | 'state'>>({
     name: 'note-published-pull-request',
     text: `INSERT INTO app.pull_request_outcome AS o (org_id, provider, host, repository, number, connection_id, conversation_id, begun_at, pushed_shas, next_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, array_remove(ARRAY[$9::text], NULL), $10)

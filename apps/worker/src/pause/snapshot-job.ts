@@ -1,6 +1,6 @@
 import { ERRORS } from '@slipway/contracts/errors';
 import { type QueuePayload } from '@slipway/contracts/operate';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
@@ -20,7 +20,7 @@ export class SnapshotJob {
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
     const job = await inOrg(this.pool, orgId, (client) =>
-      client.query<{ id: string }>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
+      client.query<Columns<'app.outbox', 'id'>>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
     );
     const row = await readConversation(this.pool, orgId, conversationId);
     if (row !== null) {

@@ -1,4 +1,4 @@
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
@@ -56,11 +56,10 @@ export async function findConnectionById(client: PoolClient, orgId: string, id: 
   return rows[0] ?? null;
 }
 
-export interface ConversationTexts {
-  readonly title: string;
+export type ConversationTexts = Columns<'app.conversation', 'title'> & {
   /** What the agent said last; `null`: nothing. */
   readonly said: string | null;
-}
+};
 
 /** How far back the last words of an agent are searched. Events. */
 const LOOKED_BACK = 200;
@@ -84,7 +83,7 @@ export function readTexts(pool: SqlPool, orgId: string, conversationId: string):
 /** Where at this connection the conversation came from; `null`: from nowhere there. */
 export function readThreadPlace(pool: SqlPool, orgId: string, conversationId: string, connectionId: string): Promise<Thread['place'] | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ place: Thread['place'] }>({
+    const { rows } = await client.query<Columns<'app.integration_thread', 'place', { place: Thread['place'] }>>({
       name: 'read-thread-place',
       text: 'SELECT place FROM app.integration_thread WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 ORDER BY created_at LIMIT 1',
       values: [orgId, conversationId, connectionId],
@@ -104,7 +103,7 @@ export function readLinkedAccount(
   at: { readonly provider: string; readonly host: string },
 ): Promise<{ id: string; login: string } | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ id: string; login: string }>({
+    const { rows } = await client.query<Columns<'app.linked_account', 'login'> & { id: string }>({
       name: 'read-linked-account',
       text: `SELECT a.id, a.login FROM (
                SELECT external_user_id AS id, login, 0 AS rank, linked_at FROM app.linked_account WHERE org_id = $1 AND user_id = $2 AND provider = $3 AND host = $4

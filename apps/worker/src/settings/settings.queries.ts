@@ -1,5 +1,5 @@
 import { SETTINGS_VERSION } from '@slipway/db/conversations';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**
  * Writes delivery jobs for up to `limit` conversations that have a sandbox and have not acknowledged their newest settings, in one transaction.
@@ -8,7 +8,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
  */
 export function enqueueDeliveries(pool: SqlPool, orgId: string, after: string | null, limit: number): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
       `SELECT c.id FROM app.conversation c
        WHERE c.org_id = $1 AND ($2::uuid IS NULL OR c.id > $2) AND c.desired = 'run' AND c.start_status = 'READY' AND c.sandbox_status = 'RUNNING'
          AND coalesce((c.checkpoint ->> 'settingsVersion')::integer, -1) <> ${SETTINGS_VERSION}

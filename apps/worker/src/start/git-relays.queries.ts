@@ -1,12 +1,10 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** A grant, and where its connection is. */
-export interface GrantedPlace {
+export type GrantedPlace = Columns<'app.integration_connection', 'host' | 'settings', { settings: { readonly baseUrl?: string | null } }> & {
   readonly connectionId: string;
-  readonly host: string;
-  readonly settings: { readonly baseUrl?: string | null };
   readonly fullName: string;
-}
+};
 
 export async function repositoryGrants(client: PoolClient, orgId: string, conversationId: string): Promise<GrantedPlace[]> {
   const { rows } = await client.query<GrantedPlace>({

@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface SealedSecret {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: SecretKind;
-  readonly scope: SecretScope;
+export type SealedSecret = Columns<
+  'app.secret',
+  'id' | 'name' | 'kind' | 'scope' | 'host' | 'username' | 'description' | 'sealed',
+  { kind: SecretKind; scope: SecretScope }
+> & {
   readonly scopeValue: string;
-  readonly host: string | null;
-  readonly username: string | null;
-  readonly description: string;
-  readonly sealed: Buffer;
   readonly keyVersion: number;
-}
+};
 
 export interface Receiver {
   readonly orgId: string;

@@ -1,4 +1,4 @@
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { lockConversation } from '../conversations/conversation.queries.js';
 
 /** A user who works in VS Code or on a port is noted once a minute; two notes may be missed. Seconds. */
@@ -22,10 +22,9 @@ export function restIfIdle(pool: SqlPool, { orgId, id }: { readonly orgId: strin
 }
 
 /** A conversation whose sandbox another of its organization may have. */
-export interface IdleSandbox {
-  readonly id: string;
+export type IdleSandbox = Columns<'app.conversation', 'id'> & {
   readonly sandboxUrl: string | null;
-}
+};
 
 /** Conversations that have run out of work since `idleSeconds`, with a sandbox, the longest idle first. Those that wait for an answer to a confirmation are not among them: it may come at any moment. */
 export function idleSandboxes(pool: SqlPool, orgId: string, idleSeconds: number, limit: number): Promise<IdleSandbox[]> {

@@ -1,16 +1,12 @@
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { stableId } from './granted-secrets.queries.js';
 
-export interface SealedProfile {
-  readonly id: string;
-  readonly name: string;
-  readonly model: string;
+export type SealedProfile = Columns<'app.llm_profile', 'id' | 'name' | 'model' | 'temperature'> & {
   readonly baseUrl: string | null;
-  readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly sealed: Buffer | null;
   readonly keyVersion: number | null;
-}
+};
 
 /** As it is now; `null` when the organization has none of that name. */
 export async function profileNamed(pool: SqlPool, orgId: string, name: string): Promise<SealedProfile | null> {
@@ -36,7 +32,7 @@ export async function noteProfileUse(pool: SqlPool, orgId: string, { id, name }:
   const { conversationId, epoch, why } = use;
   await inOrg(pool, orgId, async (client) => {
     // A switch is known by the entry of whoever wanted it.
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'app.audit_entry', 'id'>>(
       "SELECT id FROM app.audit_entry WHERE org_id = $1 AND target = $2 AND action = 'conversation.set-model' ORDER BY created_at DESC LIMIT 1",
       [orgId, conversationId],
     );

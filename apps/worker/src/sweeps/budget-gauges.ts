@@ -1,5 +1,5 @@
 import { BUDGET_THRESHOLDS } from '@slipway/contracts/spending';
-import type { SqlPool } from '@slipway/db/sql';
+import type { Columns, SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { system } from '../conversations/conversation.queries.js';
 
@@ -33,7 +33,7 @@ export function budgetGauges(pool: SqlPool, metrics: Registry): void {
 
 function atShares(pool: SqlPool): Promise<ReadonlyMap<number, number>> {
   return system(pool, 'metrics', async (client) => {
-    const { rows } = await client.query<{ threshold: number; count: number }>(
+    const { rows } = await client.query<Columns<'app.budget_notice', 'threshold'> & { count: number }>(
       `SELECT threshold, count(DISTINCT org_id)::int AS count FROM app.budget_notice WHERE user_id = '' AND cycle_start <= current_date AND cycle_end > current_date
        GROUP BY threshold`,
     );

@@ -1,13 +1,12 @@
 import { DELIVERY_DAYS } from '@slipway/contracts/integrations';
 import { QUEUES, type QueueName } from '@slipway/contracts/operate';
 import { SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts/sandboxes';
-import type { SqlPool } from '@slipway/db/sql';
+import type { Columns, SqlPool } from '@slipway/db/sql';
 import { lockConversation, system } from '../conversations/conversation.queries.js';
 
-export interface Found {
+export type Found = Columns<'app.conversation', 'id'> & {
   readonly orgId: string;
-  readonly id: string;
-}
+};
 
 /** An outbox job that was not queued, or whose job was lost, is queued again after this. Seconds. */
 export const OUTBOX_AGE_SECONDS = 5;
@@ -20,7 +19,7 @@ const DELIVERY_BATCH = 2_000;
 /** Outbox jobs to be queued again; their time is renewed. */
 export function staleOutboxJobs(pool: SqlPool): Promise<Array<{ queue: QueueName; payload: unknown; key: string }>> {
   return system(pool, 'outbox sweep', async (client) => {
-    const result = await client.query<{ queue: string; payload: unknown; key: string }>(
+    const result = await client.query<Columns<'app.outbox', 'queue' | 'payload' | 'key'>>(
       `UPDATE app.outbox SET enqueued_at = clock_timestamp() WHERE id IN
          (SELECT id FROM app.outbox WHERE enqueued_at < now() - $1 * interval '1 second' ORDER BY enqueued_at LIMIT $2 FOR UPDATE SKIP LOCKED)
        RETURNING queue, payload, key`,

@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export interface DueMessage {
   readonly id: string;
@@ -16,17 +16,10 @@ export type Claim = { readonly kind: 'due'; readonly message: DueMessage } | { r
 
 /** Takes a message for one attempt; whoever dies with it leaves it for another after `claimMs`. */
 export async function claimMessage(client: PoolClient, orgId: string, id: string, now: Date, claimMs: number): Promise<Claim> {
-  const { rows } = await client.query<{
-    state: string;
-    next_at: Date;
-    body: string;
-    attempts: number;
-    created_at: Date;
-    webhook_id: string;
-    url: string;
-    webhook: string;
-    failing_since: Date | null;
-  }>({
+  const { rows } = await client.query<
+    Columns<'app.webhook_message', 'next_at' | 'body' | 'attempts' | 'created_at' | 'webhook_id'> &
+      Columns<'app.outgoing_webhook', 'url' | 'failing_since'> & { state: string; webhook: string }
+  >({
     name: 'lock-webhook-message',
     text: `SELECT m.state, m.next_at, m.body, m.attempts, m.created_at, m.webhook_id, w.url, w.state AS webhook, w.failing_since
            FROM app.webhook_message m JOIN app.outgoing_webhook w ON w.id = m.webhook_id WHERE m.org_id = $1 AND m.id = $2 FOR NO KEY UPDATE OF m`,
@@ -92,7 +85,7 @@ export async function noteWebhook(client: PoolClient, orgId: string, webhookId: 
 
 /** @returns whether it was active. */
 export async function endWebhook(client: PoolClient, orgId: string, webhookId: string, reason: string, auditId: string): Promise<boolean> {
-  const { rows } = await client.query<{ name: string }>(
+  const { rows } = await client.query<Columns<'app.outgoing_webhook', 'name'>>(
     `UPDATE app.outgoing_webhook SET state = 'failing', state_reason = $3, updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'active' RETURNING name`,
     [orgId, webhookId, reason],
   );

@@ -1,5 +1,6 @@
 import type { EventKind } from '@slipway/contracts/events';
 import type { PoolClient } from 'pg';
+import type { Columns } from '../sql/columns.js';
 
 /** Pieces of an event as JSON; what its kind does not have is `null`. */
 export interface TraceRow {
@@ -101,11 +102,7 @@ export async function readTraceOpening(client: PoolClient, orgId: string, conver
   return rows;
 }
 
-export interface TracedConversation {
-  readonly head: number;
-  readonly desired: 'run' | 'rest';
-  readonly status: string;
-}
+export type TracedConversation = Columns<'app.conversation', 'head' | 'desired' | 'status', { desired: 'run' | 'rest' }>;
 
 export async function readTracedConversation(client: PoolClient, orgId: string, conversationId: string): Promise<TracedConversation | null> {
   const { rows } = await client.query<TracedConversation>({
@@ -123,7 +120,7 @@ export async function readWaitingMessages(
   conversationId: string,
   limit: number,
 ): Promise<Array<{ readonly id: string; readonly sentAt: number; readonly traceId: string | null }>> {
-  const { rows } = await client.query<{ id: string; created_at: Date; trace_id: string | null }>({
+  const { rows } = await client.query<Columns<'app.inbox_message', 'id' | 'created_at' | 'trace_id'>>({
     name: 'trace-waiting',
     text: `SELECT m.id, m.created_at, m.trace_id FROM app.inbox_message m
            WHERE m.org_id = $1 AND m.conversation_id = $2 AND m.state IN ('queued', 'delivered') ORDER BY m.position LIMIT $3`,

@@ -1,19 +1,11 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface LlmProfileRow {
-  readonly id: string;
-  readonly name: string;
-  readonly model: string;
-  readonly base_url: string | null;
-  readonly temperature: number | null;
-  readonly max_output_tokens: number | null;
-  readonly is_default: boolean;
+export type LlmProfileRow = Columns<
+  'app.llm_profile',
+  'id' | 'name' | 'model' | 'base_url' | 'temperature' | 'max_output_tokens' | 'is_default' | 'created_by' | 'created_by_label' | 'created_at' | 'updated_at'
+> & {
   readonly has_key: boolean;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+};
 
 const COLUMNS = `id, name, model, base_url, temperature, max_output_tokens, is_default, sealed_api_key IS NOT NULL AS has_key, created_by, created_by_label,
   created_at, updated_at`;

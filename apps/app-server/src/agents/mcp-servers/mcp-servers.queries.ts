@@ -1,18 +1,11 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { StoredMcpConfig } from '@slipway/domain';
 
-export interface McpServerRow {
-  readonly id: string;
-  readonly name: string;
-  readonly transport: 'stdio' | 'http' | 'sse';
-  readonly enabled: boolean;
-  /** What the transport needs, in the contract's form. */
-  readonly config: StoredMcpConfig;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type McpServerRow = Columns<
+  'app.mcp_server',
+  'id' | 'name' | 'transport' | 'enabled' | 'config' | 'created_by' | 'created_by_label' | 'created_at' | 'updated_at',
+  { transport: 'stdio' | 'http' | 'sse'; config: StoredMcpConfig }
+>;
 
 const COLUMNS = 'id, name, transport, enabled, config, created_by, created_by_label, created_at, updated_at';
 
@@ -66,19 +59,16 @@ export async function deleteServer(client: PoolClient, orgId: string, id: string
 
 /** Those of the names that a secret of the organization has, whoever gets it. */
 export async function knownSecretNames(client: PoolClient, orgId: string, names: readonly string[]): Promise<Set<string>> {
-  const { rows } = await client.query<{ name: string }>("SELECT DISTINCT name FROM app.secret WHERE org_id = $1 AND kind = 'variable' AND name = ANY ($2)", [
-    orgId,
-    names,
-  ]);
+  const { rows } = await client.query<Columns<'app.secret', 'name'>>(
+    "SELECT DISTINCT name FROM app.secret WHERE org_id = $1 AND kind = 'variable' AND name = ANY ($2)",
+    [orgId, names],
+  );
   return new Set(rows.map(({ name }) => name));
 }
 
-export interface SealedVariable {
-  readonly id: string;
-  readonly name: string;
-  readonly sealed: Buffer;
+export type SealedVariable = Columns<'app.secret', 'id' | 'name' | 'sealed'> & {
   readonly keyVersion: number;
-}
+};
 
 /** Those of the names that every conversation of the organization is given. */
 export async function sealedVariables(client: PoolClient, orgId: string, names: readonly string[]): Promise<SealedVariable[]> {

@@ -1,25 +1,27 @@
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** A secret without its value: no statement of this file but `insertSecret` and `updateSecret` touches that, and none reads it. */
-export interface SecretRow {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: SecretKind;
-  readonly scope: SecretScope;
-  readonly scope_value: string;
-  readonly host: string | null;
-  readonly username: string | null;
-  readonly description: string;
-  readonly masked: boolean;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly updated_by: string;
-  readonly updated_by_label: string;
-  readonly updated_at: Date;
-  readonly last_used_at: Date | null;
-}
+export type SecretRow = Columns<
+  'app.secret',
+  | 'id'
+  | 'name'
+  | 'kind'
+  | 'scope'
+  | 'scope_value'
+  | 'host'
+  | 'username'
+  | 'description'
+  | 'masked'
+  | 'created_by'
+  | 'created_by_label'
+  | 'created_at'
+  | 'updated_by'
+  | 'updated_by_label'
+  | 'updated_at'
+  | 'last_used_at',
+  { kind: SecretKind; scope: SecretScope }
+>;
 
 const COLUMNS = `id, name, kind, scope, scope_value, host, username, description, masked, created_by, created_by_label, created_at,
   updated_by, updated_by_label, updated_at, last_used_at`;

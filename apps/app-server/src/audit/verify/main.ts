@@ -1,5 +1,5 @@
 // Verifies the audit of one organization, or of all, and names the first row of each that is not as it was written: `node verify-audit.js --help`.
-import { asSystem, createPool, type PoolClient } from '@slipway/db/sql';
+import { asSystem, type Columns, createPool, type PoolClient } from '@slipway/db/sql';
 import { verifyChain } from '../verify-chain.js';
 import { readOptions, USAGE } from './options.js';
 
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
   const pool = createPool({ url: options.databaseUrl, max: 1, applicationName: 'slipway-verify-audit', queryTimeoutMs: 300_000, onError: () => {} });
   const run = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'verify the audit', work);
   try {
-    const orgs = options.org === null ? (await run((client) => client.query<{ id: string }>(ORGS))).rows.map(({ id }) => id) : [options.org];
+    const orgs = options.org === null ? (await run((client) => client.query<Columns<'app.org', 'id'>>(ORGS))).rows.map(({ id }) => id) : [options.org];
     let bad = 0;
     for (const org of orgs) {
       const { checked, fault } = await verifyChain(run, org, options.expected === null ? {} : { expected: options.expected });

@@ -1,5 +1,5 @@
 import type { Principal } from '@slipway/contracts/organizations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** Latest approvals that an agent at rest may still go by: what waits is one answer of a model, and the last yes to it. */
 const MAX_APPROVALS = 20;
@@ -11,7 +11,7 @@ export async function findApproval(
   conversationId: string,
   record: { readonly action: string; readonly detail: object },
 ): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>({
+  const { rows } = await client.query<Columns<'app.audit_entry', 'id'>>({
     name: 'find-approval',
     text: `SELECT id FROM app.audit_entry
            WHERE org_id = $1 AND target = $2 AND action = $3 AND actor_kind = $4 AND actor_id = $5 AND via_key IS NOT DISTINCT FROM $6 AND detail = $7::jsonb

@@ -1,5 +1,5 @@
 import type { ConfirmationMode } from '@slipway/contracts/conversations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** Under the lock of the row. A trigger counts the change in `settings_version`. */
 export async function setMode(client: PoolClient, orgId: string, conversationId: string, mode: ConfirmationMode): Promise<void> {
@@ -11,7 +11,7 @@ export async function setMode(client: PoolClient, orgId: string, conversationId:
 }
 
 export async function modeOf(client: PoolClient, orgId: string, conversationId: string): Promise<{ mode: ConfirmationMode; head: number } | null> {
-  const { rows } = await client.query<{ mode: ConfirmationMode; head: number }>({
+  const { rows } = await client.query<Columns<'app.conversation', 'head'> & { mode: ConfirmationMode }>({
     name: 'confirmation-mode-of',
     text: 'SELECT confirmation_mode AS mode, head FROM app.conversation WHERE org_id = $1 AND id = $2',
     values: [orgId, conversationId],

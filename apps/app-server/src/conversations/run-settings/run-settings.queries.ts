@@ -1,13 +1,11 @@
 import type { AgentType } from '@slipway/contracts/agent';
 import type { ConversationRunSettings } from '@slipway/contracts/conversations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-interface RunSettingsRow {
-  readonly agent_type: AgentType;
-  readonly max_iterations: number | null;
+type RunSettingsRow = Columns<'app.conversation', 'agent_type' | 'max_iterations', { agent_type: AgentType }> & {
   /** Decimal, as Postgres writes it. */
   readonly max_budget_usd: string | null;
-}
+};
 
 const COLUMNS = 'agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd';
 

@@ -1,6 +1,6 @@
 import { type API_KEY_OWNERS, type API_KEY_STATES, type ApiKey } from '@slipway/contracts/identity';
 import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export type ApiKeyState = (typeof API_KEY_STATES)[number];
 
@@ -22,33 +22,36 @@ export interface NewApiKeyRow {
   readonly madeByKey: string | null;
 }
 
-export interface ApiKeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly owner_kind: (typeof API_KEY_OWNERS)[number];
-  readonly owner_id: string;
+export type ApiKeyRow = Columns<
+  'app.api_key',
+  | 'id'
+  | 'name'
+  | 'owner_kind'
+  | 'owner_id'
+  | 'scopes'
+  | 'prefix'
+  | 'last4'
+  | 'not_before'
+  | 'expires_at'
+  | 'created_by'
+  | 'created_by_label'
+  | 'created_at'
+  | 'last_used_at'
+  | 'last_used_address'
+  | 'last_used_route'
+  | 'revoked_at'
+  | 'replaced_by'
+  | 'made_by_key',
+  { owner_kind: (typeof API_KEY_OWNERS)[number] }
+> & {
   readonly owner_label: string | null;
   /** `null`: the owner is no member any more, deactivated or deleted. */
   readonly owner_role: Role | null;
-  readonly scopes: string[];
-  readonly prefix: string;
-  readonly last4: string;
   readonly state: ApiKeyState;
-  readonly not_before: Date | null;
-  readonly expires_at: Date;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-  readonly last_used_address: string | null;
-  readonly last_used_route: string | null;
-  readonly revoked_at: Date | null;
-  readonly replaced_by: string | null;
-  readonly made_by_key: string | null;
   readonly descendants: number;
   /** Whether the maker is still a member, or an account that is not deleted. */
   readonly maker_active: boolean;
-}
+};
 
 /** `$2`: the time at which the state is computed. */
 const STATE = `CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= $2 THEN 'expired' WHEN k.not_before > $2 THEN 'pending' ELSE 'active' END`;
@@ -140,7 +143,7 @@ export async function revokeApiKey(client: PoolClient, orgId: string, id: string
 
 /** Ends every key of an owner. @returns the ids of those that were live. */
 export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId: string, now: Date): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.api_key', 'id'>>(
     'UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND owner_id = $2 AND revoked_at IS NULL AND expires_at > $3 RETURNING id',
     [orgId, ownerId, now],
   );
@@ -149,7 +152,7 @@ export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId
 
 /** Live keys that were made with one of these or a predecessor of it, directly or through keys that have ended since. A revocation of their ancestor revokes them (trigger `revoke_child_keys`). */
 export async function liveDescendants(client: PoolClient, orgId: string, ids: readonly string[], now: Date): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.api_key', 'id'>>(
     `SELECT k.id FROM app.api_key k
      WHERE k.org_id = $1 AND k.revoked_at IS NULL AND k.expires_at > $3 AND k.id <> ALL ($2) AND k.id IN (SELECT d.id FROM app.api_key_descendants($1, $2) d)`,
     [orgId, ids, now],

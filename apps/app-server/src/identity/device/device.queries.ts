@@ -1,26 +1,28 @@
 import type { Permission, Role } from '@slipway/contracts/organizations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /**
  * A device belongs to no organization until a user approves it for one, so these queries run as the system role; each
  * finds its row by a code's hash.
  */
 
-export interface DeviceRow {
-  readonly id: string;
-  readonly client: string;
-  readonly scopes: Permission[];
-  readonly address: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly interval_seconds: number;
-  readonly last_asked_at: Date | null;
-  readonly state: 'waiting' | 'approved' | 'denied' | 'delivered';
-  readonly org_id: string | null;
-  readonly user_id: string | null;
-  readonly granted: Permission[];
-  readonly key_days: number | null;
-}
+export type DeviceRow = Columns<
+  'app.device_authorization',
+  | 'id'
+  | 'client'
+  | 'scopes'
+  | 'address'
+  | 'created_at'
+  | 'expires_at'
+  | 'interval_seconds'
+  | 'last_asked_at'
+  | 'state'
+  | 'org_id'
+  | 'user_id'
+  | 'granted'
+  | 'key_days',
+  { scopes: Permission[]; state: 'waiting' | 'approved' | 'denied' | 'delivered'; granted: Permission[] }
+>;
 
 export interface NewDevice {
   readonly id: string;
@@ -96,7 +98,7 @@ export async function setState(client: PoolClient, id: string, state: 'denied' |
 
 /** Who approved, as a member now; `null` when they are none any more. */
 export async function readApprover(client: PoolClient, orgId: string, userId: string): Promise<{ readonly name: string; readonly role: Role } | null> {
-  const { rows } = await client.query<{ name: string; role: Role }>(
+  const { rows } = await client.query<Columns<'app.user_account', 'name'> & Columns<'app.membership', 'role', { role: Role }>>(
     `SELECT u.name, m.role FROM app.membership m JOIN app.user_account u ON u.id = m.user_id JOIN app.org o ON o.id = m.org_id
      WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL AND o.deletes_at IS NULL`,
     [orgId, userId],

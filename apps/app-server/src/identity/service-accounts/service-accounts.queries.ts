@@ -1,18 +1,16 @@
 import type { SERVICE_ACCOUNT_ROLES, ServiceAccount } from '@slipway/contracts/identity';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 type ServiceAccountRole = (typeof SERVICE_ACCOUNT_ROLES)[number];
 
-export interface ServiceAccountRow {
-  readonly id: string;
-  readonly name: string;
-  readonly role: ServiceAccountRole;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
+export type ServiceAccountRow = Columns<
+  'app.service_account',
+  'id' | 'name' | 'role' | 'created_by' | 'created_by_label' | 'created_at',
+  { role: ServiceAccountRole }
+> & {
   readonly live_keys: number;
   readonly last_used_at: Date | null;
-}
+};
 
 const SELECT = `SELECT a.id, a.name, a.role, a.created_by, a.created_by_label, a.created_at, coalesce(k.live, 0) AS live_keys, k.last_used_at
   FROM app.service_account a

@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export async function insertApp(
   client: PoolClient,
@@ -67,7 +67,7 @@ export async function setAccount(client: PoolClient, orgId: string, connectionId
 
 /** Connections of the platform's app without a verified installation: the next attempt takes their place. */
 export async function findUnbound(client: PoolClient, orgId: string, provider: string): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.integration_connection', 'id'>>(
     `SELECT c.id FROM app.integration_connection c JOIN app.integration_app a ON a.connection_id = c.id
      WHERE c.org_id = $1 AND c.provider = $2 AND c.platform AND c.account IS NULL AND a.state IN ('requested', 'removed') ORDER BY c.created_at LIMIT 1`,
     [orgId, provider],

@@ -1,4 +1,4 @@
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 import type { Installation } from '@slipway/integrations/credentials';
 
 /** What the provider has said about an authorization. */
@@ -35,7 +35,7 @@ export async function outdatedRequests(
   keep: number,
   now: Date,
 ): Promise<Array<{ id: string; connectionId: string }>> {
-  const { rows } = await client.query<{ id: string; connectionId: string }>(
+  const { rows } = await client.query<Columns<'app.authorization_request', 'id'> & { connectionId: string }>(
     `SELECT id, connection_id AS "connectionId" FROM app.authorization_request r WHERE org_id = $1 AND (expires_at <= $2 OR (user_id = $3
        AND id NOT IN (SELECT id FROM app.authorization_request WHERE org_id = $1 AND user_id = $3 ORDER BY expires_at DESC LIMIT $4)))`,
     [orgId, now, userId, keep],
@@ -71,10 +71,7 @@ export async function noteFound(client: PoolClient, orgId: string, id: string, f
   return rowCount === 1;
 }
 
-export interface PendingRow {
-  readonly found: Found;
-  readonly expires_at: Date;
-}
+export type PendingRow = Columns<'app.authorization_request', 'found' | 'expires_at', { found: Found }>;
 
 /** What waits for confirmation in this very session. */
 export async function findPending(client: PoolClient, orgId: string, connectionId: string, id: string, by: Beginner, now: Date): Promise<PendingRow | null> {

@@ -1,20 +1,11 @@
 import type { WebhookEvent, WebhookMessageState, WebhookState } from '@slipway/contracts/integrations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface WebhookRow {
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
-  readonly events: WebhookEvent[];
-  readonly state: WebhookState;
-  readonly state_reason: string | null;
-  readonly old_secret_until: Date | null;
-  readonly failing_since: Date | null;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type WebhookRow = Columns<
+  'app.outgoing_webhook',
+  'id' | 'name' | 'url' | 'events' | 'state' | 'state_reason' | 'failing_since' | 'created_by' | 'created_by_label' | 'created_at' | 'updated_at',
+  { events: WebhookEvent[]; state: WebhookState }
+> & { readonly old_secret_until: Date | null };
 
 const COLUMNS = `w.id, w.name, w.url, w.events, w.state, w.state_reason, w.failing_since, w.created_by, w.created_by_label, w.created_at, w.updated_at,
   (SELECT max(s.valid_until) FROM app.outgoing_webhook_secret s WHERE s.webhook_id = w.id AND s.valid_until > now()) AS old_secret_until`;
@@ -98,20 +89,11 @@ export async function insertWebhookSecret(
   ]);
 }
 
-export interface MessageRow {
-  readonly id: string;
-  readonly event: string;
-  readonly conversation_id: string | null;
-  readonly body: string;
-  readonly state: WebhookMessageState;
-  readonly attempts: number;
-  readonly next_at: Date;
-  readonly last_at: Date | null;
-  readonly last_status: number | null;
-  readonly last_answer: string | null;
-  readonly problem: string | null;
-  readonly created_at: Date;
-}
+export type MessageRow = Columns<
+  'app.webhook_message',
+  'id' | 'event' | 'conversation_id' | 'body' | 'state' | 'attempts' | 'next_at' | 'last_at' | 'last_status' | 'last_answer' | 'problem' | 'created_at',
+  { state: WebhookMessageState }
+>;
 
 const MESSAGE = 'id, event, conversation_id, body, state, attempts, next_at, last_at, last_status, last_answer, problem, created_at';
 
@@ -155,7 +137,7 @@ export async function reopenMessage(client: PoolClient, orgId: string, webhookId
 
 /** Organizations with a webhook that is called no more and not mailed yet. As the system role. */
 export async function orgsWithFailing(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query<{ org_id: string }>(
+  const { rows } = await client.query<Columns<'app.outgoing_webhook', 'org_id'>>(
     `SELECT DISTINCT org_id FROM app.outgoing_webhook WHERE state = 'failing' AND mailed_at IS NULL LIMIT 100`,
   );
   return rows.map(({ org_id }) => org_id);

@@ -1,18 +1,16 @@
 import type { ThreadAnswer, ThreadAnswerState } from '@slipway/contracts/integrations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface ThreadAnswerRow {
-  readonly kind: ThreadAnswer['kind'];
-  readonly connection_id: string;
-  readonly provider: string;
-  readonly title: string;
-  readonly thread_url: string | null;
-  readonly state: ThreadAnswerState;
-  readonly url: string | null;
-  readonly problem: string | null;
-  readonly retry_at: Date | null;
-  readonly updated_at: Date;
-}
+export type ThreadAnswerRow = Columns<
+  'app.thread_answer',
+  'connection_id' | 'state' | 'url' | 'problem' | 'retry_at' | 'updated_at',
+  { state: ThreadAnswerState }
+> &
+  Columns<'app.integration_connection', 'provider'> & {
+    readonly kind: ThreadAnswer['kind'];
+    readonly title: string;
+    readonly thread_url: string | null;
+  };
 
 /** What threads show of a conversation, the oldest first. `null`: there is no such conversation. */
 export async function listThreadAnswers(client: PoolClient, orgId: string, conversationId: string, limit: number): Promise<ThreadAnswerRow[] | null> {

@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export interface HookRow {
   readonly id: string;
@@ -45,7 +45,7 @@ export async function saveHook(
   orgId: string,
   hook: { id: string; connectionId: string; repository: string; hookId: string; secretId: string; by: { id: string; label: string } },
 ): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.integration_hook', 'id'>>(
     `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (connection_id, lower(repository)) DO UPDATE SET repository = excluded.repository, hook_id = excluded.hook_id, secret_id = excluded.secret_id,
        installed_by = excluded.installed_by, installed_by_label = excluded.installed_by_label, installed_at = now(), state = 'installed', detail = NULL, checked_at = now() RETURNING id`,

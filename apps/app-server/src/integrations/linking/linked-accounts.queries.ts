@@ -1,4 +1,4 @@
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 import type { Account } from '@slipway/integrations';
 
@@ -88,12 +88,7 @@ export async function nameAccount(client: PoolClient, orgId: string, id: string,
   ]);
 }
 
-export interface ConfirmableRequest {
-  readonly provider: string;
-  readonly host: string;
-  readonly external_user_id: string;
-  readonly login: string;
-}
+export type ConfirmableRequest = Columns<'app.link_request', 'provider' | 'host' | 'external_user_id' | 'login', { external_user_id: string; login: string }>;
 
 /** Takes what waits for confirmation in this very session. `null`: there is none any more. */
 export async function takeConfirmable(
@@ -133,7 +128,7 @@ export async function lockHolders(client: PoolClient, orgId: string, at: Confirm
 
 /** Whose the account is by the operator's own sign-in; `null`: none. */
 export async function signInHolder(client: PoolClient, { provider, host, external_user_id }: ConfirmableRequest): Promise<string | null> {
-  const { rows } = await client.query<{ user_id: string }>(
+  const { rows } = await client.query<Columns<'app.external_identity', 'user_id'>>(
     'SELECT user_id FROM app.external_identity WHERE provider = $1 AND host = $2 AND external_user_id = $3',
     [provider, host, external_user_id],
   );

@@ -1,5 +1,5 @@
 import type { EventKind } from '@slipway/contracts/events';
-import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { type LogLine, logLine } from './log-line.js';
 
 /** Lines with `after < seq` (and `seq < before`), ascending, at most `limit`. With `before` they are the last ones of that range. One round trip. */
@@ -26,7 +26,7 @@ export async function readLinesOfKind(
 ): Promise<LogLine[]> {
   const order = range.before === undefined ? 'ASC' : 'DESC';
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ seq: number; epoch: number; event: string }>({
+    client.query<Columns<'app.event', 'seq' | 'epoch'> & { event: string }>({
       name: `read-events-of-kind-${order}`,
       text: `SELECT seq, epoch, event::text AS event FROM app.event
              WHERE org_id = $1 AND conversation_id = $2 AND kind = $3 AND seq > $4 AND ($5::bigint IS NULL OR seq < $5)
@@ -41,7 +41,7 @@ export async function readLinesOfKind(
 /** Last `seq` of the log, or `null` when the organization has no such conversation. */
 export async function readHead(pool: SqlPool, orgId: string, conversationId: string): Promise<number | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ head: number }>({
+    client.query<Columns<'app.conversation', 'head'>>({
       name: 'read-head',
       text: 'SELECT head FROM app.conversation WHERE org_id = $1 AND id = $2',
       values: [orgId, conversationId],
@@ -53,7 +53,7 @@ export async function readHead(pool: SqlPool, orgId: string, conversationId: str
 /** Heads of many conversations, of whatever organizations, in one query. Deleted ones are absent. */
 export async function readHeads(pool: SqlPool, conversationIds: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await asSystem(pool, 'slipway_app_system', 'compare heads of conversations that have readers', (client) =>
-    client.query<{ id: string; head: number }>({
+    client.query<Columns<'app.conversation', 'id' | 'head'>>({
       name: 'read-heads',
       text: 'SELECT id, head FROM app.conversation WHERE id = ANY($1::uuid[])',
       values: [conversationIds],
@@ -81,7 +81,7 @@ export async function readHeadAges(
 /** A payload that an event of this conversation refers to, or `null`. */
 export async function readBlob(pool: SqlPool, orgId: string, conversationId: string, sha256: string): Promise<Buffer | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ content: Buffer }>({
+    client.query<Columns<'app.blob', 'content'>>({
       name: 'read-blob',
       text: `SELECT b.content FROM app.conversation_blob c JOIN app.blob b ON b.org_id = c.org_id AND b.sha256 = c.sha256
              WHERE c.org_id = $1 AND c.conversation_id = $2 AND c.sha256 = $3`,

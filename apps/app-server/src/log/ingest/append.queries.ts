@@ -1,5 +1,5 @@
 import { type ConversationEvent, LEASE_MS } from '@slipway/contracts/events';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { EventBlob } from './event-blobs.js';
 import { type ConversationPatch, conversationPatch, storedStatus } from './status-patch.js';
@@ -86,7 +86,7 @@ export interface LockedConversation {
 }
 
 export async function lockConversation(client: PoolClient, orgId: string, conversationId: string): Promise<LockedConversation | null> {
-  const { rows } = await client.query<{ epoch: number; acked: number; status_state: unknown }>({
+  const { rows } = await client.query<Columns<'app.conversation', 'epoch' | 'acked' | 'status_state'>>({
     name: 'lock-conversation',
     text: 'SELECT epoch, acked, status_state FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
     values: [orgId, conversationId],
@@ -120,7 +120,7 @@ function takes(row: LockedConversation, epoch: number | null, events: readonly I
 }
 
 async function knownIds(client: PoolClient, orgId: string, conversationId: string, events: readonly IncomingEvent[]): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ event_id: string }>({
+  const { rows } = await client.query<Columns<'app.event', 'event_id'>>({
     name: 'known-events',
     text: 'SELECT event_id FROM app.event WHERE org_id = $1 AND conversation_id = $2 AND event_id = ANY($3::uuid[])',
     values: [orgId, conversationId, events.map(({ event }) => event.id)],

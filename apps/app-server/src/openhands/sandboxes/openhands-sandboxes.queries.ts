@@ -1,14 +1,11 @@
 import type { SandboxStatus, StartStatus } from '@slipway/contracts/conversations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
-export interface SandboxRow {
-  readonly id: string;
-  readonly created_by: string;
-  readonly created_at: Date;
-  readonly desired: 'run' | 'rest';
-  readonly sandbox_status: SandboxStatus;
-  readonly start_status: StartStatus;
-}
+export type SandboxRow = Columns<
+  'app.conversation',
+  'id' | 'created_by' | 'created_at' | 'desired' | 'sandbox_status' | 'start_status',
+  { desired: 'run' | 'rest'; sandbox_status: SandboxStatus; start_status: StartStatus }
+>;
 
 /** Of these conversations, those that there are. */
 export async function sandboxesOf(client: PoolClient, orgId: string, ids: readonly string[]): Promise<SandboxRow[]> {

@@ -1,16 +1,16 @@
 import { type Role } from '@slipway/contracts/organizations';
 import { repositoryKey } from '@slipway/contracts/secrets';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two with one name the narrower. */
 export async function namesOfSecrets(client: PoolClient, orgId: string, conversation: string): Promise<Array<{ name: string; description: string | null }>> {
-  const { rows: found } = await client.query<{ created_by: string; environment: string | null; repository: string | null }>(
+  const { rows: found } = await client.query<Columns<'app.conversation', 'created_by' | 'environment' | 'repository'>>(
     'SELECT created_by, environment, repository FROM app.conversation WHERE org_id = $1 AND id = $2',
     [orgId, conversation],
   );
   const [row] = found;
   if (row === undefined) return [];
-  const { rows } = await client.query<{ name: string; description: string }>(
+  const { rows } = await client.query<Columns<'app.secret', 'name' | 'description'>>(
     `SELECT DISTINCT ON (s.name) s.name, s.description FROM app.secret s LEFT JOIN app.org o ON o.id = s.org_id
      WHERE s.org_id = $1 AND s.kind = 'variable'
        AND ((s.scope = 'org') OR (s.scope = 'environment' AND s.scope_value = $2) OR (s.scope = 'repository' AND s.scope_value = $3)

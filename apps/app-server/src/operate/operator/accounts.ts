@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { asSystem, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
-export interface Account {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
+export type Account = Columns<'app.user_account', 'id' | 'name' | 'email'> & {
   readonly deactivatedAt: Date | null;
   /** Every organization that the user belongs to. */
   readonly orgs: readonly string[];
-}
+};
 
 const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'operator', work);
 

@@ -1,7 +1,7 @@
 import { type StoredEvent, wireEvent } from '@slipway/analytics';
 import { readDefinitions } from '@slipway/analytics/flags';
 import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS } from '@slipway/contracts/operate';
-import { asSystem, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type SqlPool } from '@slipway/db/sql';
 
 /** Events of a list. */
 const LISTED = 1_000;
@@ -9,7 +9,7 @@ const LISTED = 1_000;
 /** What waits to be sent, as it will be: a JSON object a line, the oldest first. @param org slug or id; `undefined`: all. @throws Error when there is no such organization. */
 export async function waitingEvents(pool: SqlPool, secret: string | undefined, org: string | undefined): Promise<string> {
   const events = await asSystem(pool, 'slipway_app_system', 'operator', async (client) => {
-    const { rows: orgs } = await client.query<{ id: string }>('SELECT id FROM app.org WHERE id = $1 OR slug = $1 LIMIT 1', [org ?? '']);
+    const { rows: orgs } = await client.query<Columns<'app.org', 'id'>>('SELECT id FROM app.org WHERE id = $1 OR slug = $1 LIMIT 1', [org ?? '']);
     if (org !== undefined && orgs[0] === undefined) throw new Error(`There is no organization ${org}.`);
     const { rows } = await client.query<StoredEvent>(
       `SELECT id, org_id AS "orgId", user_id AS "userId", name, at, properties FROM app.analytics_event

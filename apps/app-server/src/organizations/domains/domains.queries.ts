@@ -1,17 +1,11 @@
 import type { OrgDomain } from '@slipway/contracts/organizations';
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 
-export interface DomainRow {
-  readonly domain: string;
-  readonly challenge: string;
-  readonly auto_join_role: OrgDomain['autoJoinRole'];
-  readonly created_at: Date;
-  readonly verified_at: Date | null;
-  readonly checked_at: Date | null;
-  /** When its record was last seen. `null`: not since it was verified. */
-  readonly confirmed_at: Date | null;
-  readonly missing_since: Date | null;
-}
+export type DomainRow = Columns<
+  'app.org_domain',
+  'domain' | 'challenge' | 'auto_join_role' | 'created_at' | 'verified_at' | 'checked_at' | 'confirmed_at' | 'missing_since',
+  { auto_join_role: OrgDomain['autoJoinRole'] }
+>;
 
 const COLUMNS = 'domain, challenge, auto_join_role, created_at, verified_at, checked_at, confirmed_at, missing_since';
 
@@ -74,7 +68,7 @@ export async function withdrawVerification(client: PoolClient, orgId: string, do
  * replica takes it.
  */
 export async function takeDueDomains(client: PoolClient, before: Date, limit: number): Promise<Array<{ orgId: string; domain: string }>> {
-  const { rows } = await client.query<{ orgId: string; domain: string }>(
+  const { rows } = await client.query<Columns<'app.org_domain', 'domain'> & { orgId: string }>(
     `UPDATE app.org_domain d SET checked_at = now() FROM (
        SELECT org_id, domain FROM app.org_domain WHERE verified_at IS NOT NULL AND (checked_at IS NULL OR checked_at < $1)
        ORDER BY checked_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) due
@@ -105,7 +99,7 @@ export async function findAutoJoin(
 
 /** A user who can sign in, and whose address is confirmed. */
 export async function findConfirmedPerson(pool: Pick<SqlPool, 'query'>, userId: string): Promise<{ name: string; email: string } | null> {
-  const { rows } = await pool.query<{ name: string; email: string }>(
+  const { rows } = await pool.query<Columns<'app.user_account', 'name'> & { email: string }>(
     'SELECT name, lower(email) AS email FROM app.user_account WHERE id = $1 AND email IS NOT NULL AND email_verified AND deactivated_at IS NULL',
     [userId],
   );

@@ -1,5 +1,5 @@
 import type { INVITATION_STATES, Invitation, Role } from '@slipway/contracts/organizations';
-import { type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
+import { type Columns, type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 
 type State = (typeof INVITATION_STATES)[number];
@@ -114,7 +114,7 @@ export interface NewInvitation {
  * @returns its id; `null` when one is open.
  */
 export async function insertInvitation(client: PoolClient, orgId: string, made: NewInvitation): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.invitation', 'id'>>(
     `INSERT INTO app.invitation AS i (id, org_id, email, role, message, token_hash, invited_by, invited_by_label, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 day')
      ON CONFLICT (org_id, email) WHERE accepted_at IS NULL AND revoked_at IS NULL
@@ -130,16 +130,9 @@ export async function setMail(client: PoolClient, orgId: string, id: string, mai
   await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { mailId } }));
 }
 
-export interface LockedInvitation {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly message: string | null;
+export type LockedInvitation = Columns<'app.invitation', 'id' | 'email' | 'role' | 'message' | 'accepted_by' | 'mail_id' | 'invited_by', { role: Role }> & {
   readonly state: Invitation['state'];
-  readonly accepted_by: string | null;
-  readonly mail_id: string | null;
-  readonly invited_by: string;
-}
+};
 
 /** Locked until the transaction ends. */
 export async function lockInvitation(client: PoolClient, orgId: string, id: string): Promise<LockedInvitation | null> {

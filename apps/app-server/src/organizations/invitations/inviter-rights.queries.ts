@@ -1,5 +1,5 @@
 import { ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
-import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { type Columns, type PoolClient, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 import { withdrawMail } from '../mail/mail.queries.js';
 
@@ -54,7 +54,7 @@ export async function isOfRevokedKey(client: PoolClient, orgId: string, invitati
 
 /** Revokes the open invitations that were made or resent with these keys, and stops the mails. */
 export async function revokeInvitationsOfKeys(client: PoolClient, orgId: string, keys: readonly string[]): Promise<void> {
-  const { rows } = await client.query<{ id: string; mail_id: string | null }>(
+  const { rows } = await client.query<Columns<'app.invitation', 'id' | 'mail_id'>>(
     `UPDATE app.invitation i SET revoked_at = now()
      WHERE i.org_id = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
        AND EXISTS (SELECT 1 FROM (${HANDED_BY}) h WHERE h.via_key = ANY ($2)) RETURNING i.id, i.mail_id`,

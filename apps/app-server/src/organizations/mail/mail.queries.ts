@@ -1,13 +1,8 @@
-import { asSystem, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { asSystem, type Columns, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
-export interface DueMail {
-  readonly id: string;
+export type DueMail = Columns<'app.outgoing_mail', 'id' | 'recipient' | 'subject' | 'body' | 'attempts'> & {
   readonly orgId: string;
-  readonly recipient: string;
-  readonly subject: string;
-  readonly body: Buffer | null;
-  readonly attempts: number;
-}
+};
 
 export async function insertMail(client: PoolClient, orgId: string, mail: { id: string; recipient: string; subject: string; body: Buffer }): Promise<void> {
   await client.query('INSERT INTO app.outgoing_mail (id, org_id, recipient, subject, body) VALUES ($1, $2, $3, $4, $5)', [

@@ -1,5 +1,5 @@
 import { type KnownCredential, MAX_KNOWN_CREDENTIALS } from '@slipway/contracts/organizations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 interface KnownRow {
   readonly kind: KnownCredential['kind'];
@@ -42,7 +42,7 @@ export async function knownCredentials(client: PoolClient, orgId: string, userId
 
 /** Ends the keys of service accounts that the user made. @returns their ids. */
 export async function revokeKnownKeys(client: PoolClient, orgId: string, userId: string): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.api_key', 'id'>>(
     `UPDATE app.api_key SET revoked_at = now()
      WHERE org_id = $1 AND owner_kind = 'service-account' AND created_by = $2 AND revoked_at IS NULL AND expires_at > now() RETURNING id`,
     [orgId, userId],

@@ -1,17 +1,11 @@
 import type { Member, Role } from '@slipway/contracts/organizations';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 
-interface MemberRow {
-  readonly user_id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly role: Role;
-  readonly source: Member['source'];
-  readonly created_at: Date;
-  readonly last_active_at: Date | null;
-  readonly deactivated: boolean;
-}
+type MemberRow = Columns<'app.membership', 'user_id' | 'role' | 'source' | 'created_at', { role: Role; source: Member['source'] }> &
+  Columns<'app.user_account', 'name' | 'email' | 'last_active_at'> & {
+    readonly deactivated: boolean;
+  };
 
 const COLUMNS = 'm.user_id, u.name, u.email, m.role, m.source, m.created_at, u.last_active_at, u.deactivated_at IS NOT NULL AS deactivated';
 

@@ -1,17 +1,11 @@
 import type { MEMBER_SOURCES, MemberRemoval, Role } from '@slipway/contracts/organizations';
-import { type PoolClient, transactionTime } from '@slipway/db/sql';
+import { type Columns, type PoolClient, transactionTime } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 import { SlipwayError } from '@slipway/errors';
 import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
 import { knownCredentials } from './known-credentials.queries.js';
 
-export interface OrgRow {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly kind: 'personal' | 'company';
-  readonly deletes_at: Date | null;
-}
+export type OrgRow = Columns<'app.org', 'id' | 'slug' | 'name' | 'kind' | 'deletes_at', { kind: 'personal' | 'company' }>;
 
 /** The organization's row, locked to the end of the transaction: whoever changes who belongs to it, and as what, takes turns here. */
 export async function lockOrg(client: PoolClient, orgId: string): Promise<OrgRow | null> {

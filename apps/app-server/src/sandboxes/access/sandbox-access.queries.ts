@@ -1,6 +1,6 @@
 import { ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import { MAX_LISTED_SANDBOX_ACCESS } from '@slipway/contracts/sandboxes';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export interface NewGrant {
   readonly id: string;
@@ -39,14 +39,9 @@ export async function insertGrant(client: PoolClient, grant: NewGrant): Promise<
   return rowCount === 1;
 }
 
-export interface OpenGrant {
-  readonly id: string;
-  readonly user_id: string;
+export type OpenGrant = Columns<'app.sandbox_grant', 'id' | 'user_id' | 'port' | 'created_at' | 'expires_at'> & {
   readonly label: string;
-  readonly port: number;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-}
+};
 
 /**
  * The grants of a conversation that sandbox-gateway lets in now, newest first; `null` when there is no such conversation.
@@ -74,7 +69,7 @@ export async function revokeGrants(client: PoolClient, orgId: string, conversati
       ? await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, conversationId])
       : await client.query('SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND conversation_id = $2 AND id = $3', [orgId, conversationId, id]);
   if (known.rowCount === 0) return null;
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<Columns<'app.sandbox_grant', 'id'>>(
     `UPDATE app.sandbox_grant SET revoked_at = now(), ticket_hash = NULL
      WHERE org_id = $1 AND conversation_id = $2 AND ($3::text IS NULL OR id = $3) AND revoked_at IS NULL RETURNING id`,
     [orgId, conversationId, id],
@@ -93,7 +88,7 @@ export async function lockOwnAccess(client: PoolClient, access: OwnAccess): Prom
 
 /** An active access to a port, given by the same credential and valid for another hour; `null` when there is none. */
 export async function ownGrant(client: PoolClient, access: OwnAccess): Promise<{ id: string; expires_at: Date } | null> {
-  const { rows } = await client.query<{ id: string; expires_at: Date }>(
+  const { rows } = await client.query<Columns<'app.sandbox_grant', 'id' | 'expires_at'>>(
     `SELECT id, expires_at FROM app.sandbox_grant
      WHERE org_id = $1 AND user_id = $2 AND conversation_id = $3 AND port = $4 AND session_id IS NOT DISTINCT FROM $5 AND api_key_id IS NOT DISTINCT FROM $6
        AND revoked_at IS NULL AND expires_at > now() + interval '1 hour' ORDER BY expires_at DESC LIMIT 1`,

@@ -1,5 +1,5 @@
 import { LARGEST_CONVERSATIONS } from '@slipway/contracts/sandboxes';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export interface StorageRow {
   readonly used: number;
@@ -26,17 +26,12 @@ export async function readStorage(client: PoolClient, orgId: string): Promise<St
   return row;
 }
 
-export interface LargeConversation {
-  readonly id: string;
-  readonly title: string;
-  readonly created_by: string;
-  readonly created_by_label: string;
-  readonly updated_at: Date;
+export type LargeConversation = Columns<'app.conversation', 'id' | 'title' | 'created_by' | 'created_by_label' | 'updated_at'> & {
   readonly granted: number;
   readonly log: number;
   readonly payloads: number;
   readonly changes: number;
-}
+};
 
 export async function readLargest(client: PoolClient, orgId: string): Promise<LargeConversation[]> {
   const { rows } = await client.query<LargeConversation>(
@@ -49,7 +44,7 @@ export async function readLargest(client: PoolClient, orgId: string): Promise<La
 
 /** Whose it is, with the row locked; `null`: there is none. */
 export async function lockOwner(client: PoolClient, orgId: string, id: string): Promise<{ createdBy: string; title: string; bytes: number } | null> {
-  const { rows } = await client.query<{ created_by: string; title: string; bytes: number }>(
+  const { rows } = await client.query<Columns<'app.conversation', 'created_by' | 'title'> & { bytes: number }>(
     'SELECT created_by, title, granted_bytes AS bytes FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
     [orgId, id],
   );
@@ -79,7 +74,7 @@ export interface Reached {
  * As the system role.
  */
 export async function orgsToWarn(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query<{ org_id: string }>(
+  const { rows } = await client.query<Columns<'app.org_storage', 'org_id'>>(
     `SELECT s.org_id FROM app.org_storage s, LATERAL (SELECT app.storage_limit(s.limit_bytes) AS bytes) l
      WHERE ${REACHED} > s.warned_percent OR (s.warned_percent > 0 AND coalesce(s.used_bytes < 0.7 * l.bytes, true)) LIMIT 100`,
   );

@@ -1,4 +1,4 @@
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import { spenderLabel } from './budgets.queries.js';
 
 /** Older ones are no news: they are of a time when no mail was sent. */
@@ -20,7 +20,7 @@ export interface NoticeToMail {
 
 /** As the system role. */
 export async function orgsWithNotices(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query<{ org_id: string }>(
+  const { rows } = await client.query<Columns<'app.budget_notice', 'org_id'>>(
     `SELECT DISTINCT org_id FROM app.budget_notice WHERE mailed_at IS NULL AND created_at > now() - ${NEWS} LIMIT ${MOST_ORGS}`,
   );
   return rows.map(({ org_id }) => org_id);
@@ -40,7 +40,7 @@ export async function takeNotices(client: PoolClient, orgId: string): Promise<No
 
 /** Confirmed addresses of the owners and admins, and of the user whose limit it is. */
 export async function recipientsOf(client: PoolClient, orgId: string, userId: string): Promise<string[]> {
-  const { rows } = await client.query<{ email: string }>(
+  const { rows } = await client.query<Columns<'app.user_account', 'email', { email: string }>>(
     `SELECT DISTINCT u.email FROM app.membership m JOIN app.user_account u ON u.id = m.user_id
      WHERE m.org_id = $1 AND (m.role IN ('owner', 'admin') OR m.user_id = $2) AND u.email IS NOT NULL AND u.email_verified AND u.deactivated_at IS NULL`,
     [orgId, userId],

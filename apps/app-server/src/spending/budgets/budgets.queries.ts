@@ -1,5 +1,5 @@
 import { MAX_BUDGET_PEOPLE } from '@slipway/contracts/spending';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import { personLabel } from '../usage/usage.queries.js';
 
 /** Who is meant, as they were called when they last spent something if they have no account here any more. `$1` is the organization. */
@@ -7,15 +7,10 @@ export const spenderLabel = (id: string): string =>
   personLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
 
 /** Limits of an organization. Amounts are decimals as Postgres writes them, `null` is none. */
-export interface BudgetRow {
-  readonly enabled: boolean;
-  readonly reset_day: number;
+export type BudgetRow = Columns<'app.budget', 'enabled' | 'reset_day' | 'allow_unpriced' | 'version'> & {
   readonly org_limit_usd: string | null;
   readonly member_limit_usd: string | null;
-  readonly allow_unpriced: boolean;
-  /** 0: never set. */
-  readonly version: number;
-}
+};
 
 const NEVER_SET: BudgetRow = { enabled: true, reset_day: 1, org_limit_usd: null, member_limit_usd: null, allow_unpriced: false, version: 0 };
 
@@ -115,13 +110,10 @@ export async function compareBlocked(
   return rows;
 }
 
-export interface OverrideRow {
-  readonly user_id: string;
+export type OverrideRow = Columns<'app.budget_override', 'user_id' | 'changed_at' | 'changed_by'> & {
   readonly label: string;
   readonly limit_usd: string | null;
-  readonly changed_at: Date;
-  readonly changed_by: string;
-}
+};
 
 /** `user`: of this user alone. */
 export async function readOverrides(client: PoolClient, orgId: string, user: string | null): Promise<OverrideRow[]> {

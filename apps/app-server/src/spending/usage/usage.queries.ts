@@ -1,5 +1,5 @@
 import { MAX_USAGE_ROWS, type UsageDimension } from '@slipway/contracts/spending';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
 /** `whose` of `SELECT ${PERSON_LABEL} …` with `id` as the person and `label` as what is known without their account. */
 export const personLabel = (id: string, label: string): string =>
@@ -85,6 +85,6 @@ export function readUsage(pool: SqlPool, orgId: string, filter: UsageFilter): Pr
 
 /** When the ledger was last read to its end; `null`: never yet. */
 export async function countedAt(client: PoolClient): Promise<Date | null> {
-  const { rows } = await client.query<{ read_at: Date | null }>(`SELECT read_at FROM app.usage_cursor WHERE source = 'llm-gateway'`);
+  const { rows } = await client.query<Columns<'app.usage_cursor', 'read_at'>>(`SELECT read_at FROM app.usage_cursor WHERE source = 'llm-gateway'`);
   return rows[0]?.read_at ?? null;
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ConnectionSettings } from '@slipway/contracts/integrations';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
 import { type StoredConnection, wantNoticeJob } from '@slipway/integrations/deliveries';
 
@@ -71,12 +71,10 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
 export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move' | 'reply' | 'status';
 
 /** A thread of a conversation, with what of its connection says how it is answered. */
-export interface ThreadToAnswer {
+export type ThreadToAnswer = Columns<'app.integration_connection', 'provider' | 'settings', { settings: ConnectionSettings }> & {
   readonly connectionId: string;
   readonly key: string;
-  readonly provider: string;
-  readonly settings: ConnectionSettings;
-}
+};
 
 export async function threadsToAnswer(client: PoolClient, orgId: string, conversationId: string): Promise<ThreadToAnswer[]> {
   const { rows } = await client.query<ThreadToAnswer>({
@@ -121,7 +119,7 @@ export async function wantEffect(
 
 /** What there is to bring up to date for a conversation, in its order: first that it was seen, and the ticket last. */
 export async function answersOf(client: PoolClient, orgId: string, conversationId: string): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>({
+  const { rows } = await client.query<Columns<'app.thread_answer', 'id'>>({
     name: 'answers-of-conversation',
     text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND (conversation_id = $2 OR effect_of = $2) AND state <> 'given-up'
            ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'reply', 'move', 'status'], kind), created_at, id`,

@@ -1,6 +1,6 @@
 import { type ConversationStatus } from '@slipway/contracts/conversations';
 import { BLOB_MARKER, ConversationEvent, type ExecutionStatus, textOfContent } from '@slipway/contracts/events';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { MessageThread } from '../acts.queries.js';
 import { confirmationOf } from './confirmation.queries.js';
@@ -21,7 +21,10 @@ export async function readProgress(
   thread: MessageThread,
   shows: { readonly follows: boolean; readonly buttons: boolean },
 ): Promise<ReadProgress | null> {
-  const { rows } = await client.query<{ status: ConversationStatus; execution: ExecutionStatus; state: Partial<ConversationStatusState>; slug: string }>({
+  const { rows } = await client.query<
+    Columns<'app.conversation', 'status', { status: ConversationStatus }> &
+      Columns<'app.org', 'slug'> & { execution: ExecutionStatus; state: Partial<ConversationStatusState> }
+  >({
     name: 'read-progress',
     text: `SELECT c.status, c.execution_status AS execution, c.status_state AS state, o.slug FROM app.conversation c JOIN app.org o ON o.id = c.org_id
            WHERE c.org_id = $1 AND c.id = $2`,
@@ -54,7 +57,7 @@ export async function readEffectFacts(
   orgId: string,
   conversationId: string,
 ): Promise<{ readonly orgSlug: string; readonly pulls: readonly PullOfConversation[] } | null> {
-  const { rows } = await client.query<{ slug: string }>({
+  const { rows } = await client.query<Columns<'app.org', 'slug'>>({
     name: 'slug-of-conversation',
     text: 'SELECT o.slug FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2',
     values: [orgId, conversationId],

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { PoolClient } from '@slipway/db/sql';
+import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ export async function markHandled(client: PoolClient, orgId: string, conversatio
 
 /** Replies that a publish which begins now answers. */
 export async function handledReplies(client: PoolClient, orgId: string, conversationId: string): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>({
+  const { rows } = await client.query<Columns<'app.thread_answer', 'id'>>({
     name: 'handled-replies',
     text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND effect_of = $2 AND kind = 'reply' AND detail ? 'handled' AND NOT detail ? 'ready'`,
     values: [orgId, conversationId],

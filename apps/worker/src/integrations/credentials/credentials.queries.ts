@@ -1,4 +1,4 @@
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import type { Columns, PoolClient, SqlPool } from '@slipway/db/sql';
 import type { AppHookState, TokenFacts } from '@slipway/integrations';
 import { revokeTokens, type StoredCredential } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
@@ -97,17 +97,15 @@ export async function noteHooks(client: PoolClient, orgId: string, connectionId:
   ]);
 }
 
-export interface Revocation {
-  readonly id: string;
+export type Revocation = Columns<
+  'app.credential_revocation',
+  'id' | 'kind' | 'provider' | 'host' | 'settings' | 'attempts',
+  { settings: StoredConnection['settings'] }
+> & {
   readonly connectionId: string;
-  readonly kind: string;
   readonly bytes: Buffer;
   readonly keyVersion: number;
-  readonly provider: string;
-  readonly host: string;
-  readonly settings: StoredConnection['settings'];
-  readonly attempts: number;
-}
+};
 
 export async function findRevocation(client: PoolClient, orgId: string, id: string): Promise<Revocation | null> {
   const { rows } = await client.query<Revocation>(

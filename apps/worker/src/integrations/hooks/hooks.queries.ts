@@ -1,14 +1,11 @@
 import { MAX_HOOKS } from '@slipway/contracts/integrations';
-import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { system } from '../../conversations/conversation.queries.js';
 
-export interface HookRow {
-  readonly id: string;
+export type HookRow = Columns<'app.integration_hook', 'id' | 'repository' | 'state'> & {
   readonly connectionId: string;
-  readonly repository: string;
-  readonly state: string;
   readonly secretId: string;
-}
+};
 
 export async function findHook(client: PoolClient, orgId: string, id: string): Promise<HookRow | null> {
   const { rows } = await client.query<HookRow>(

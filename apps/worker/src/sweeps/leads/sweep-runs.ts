@@ -1,4 +1,4 @@
-import type { SqlPool } from '@slipway/db/sql';
+import type { Columns, SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 
 /** Every sweep, and how long no worker may have completed it before all workers say that they are not ready. Seconds; several times its own interval. */
@@ -44,7 +44,7 @@ export class SweepRuns {
 
   /** Seconds since each sweep was completed, by the database's clock; of one that never was, and at most, since this process began. */
   async ages(): Promise<ReadonlyMap<SweepName, number>> {
-    const { rows } = await this.pool.query<{ name: string; age: number }>(
+    const { rows } = await this.pool.query<Columns<'app.sweep_run', 'name'> & { age: number }>(
       'SELECT name, greatest(0, extract(epoch FROM now() - completed_at))::float8 AS age FROM app.sweep_run',
     );
     const uptime = this.uptime();

@@ -1,4 +1,4 @@
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { system } from '../../conversations/conversation.queries.js';
 
 /** The limit of every organization without one of its own. Bytes; 0: none. */
@@ -44,7 +44,7 @@ export function recount(pool: SqlPool, { orgId, id }: Miscounted): Promise<numbe
 /** Organizations whose sum was checked longest ago. */
 export function orgsToSettle(pool: SqlPool, olderThanSeconds: number, limit: number): Promise<string[]> {
   return system(pool, 'storage sweep', async (client) => {
-    const { rows } = await client.query<{ id: string }>(
+    const { rows } = await client.query<Columns<'app.org', 'id'>>(
       `SELECT o.id FROM app.org o LEFT JOIN app.org_storage s ON s.org_id = o.id
        WHERE s.counted_at IS NULL AND EXISTS (SELECT 1 FROM app.conversation c WHERE c.org_id = o.id) OR s.counted_at < now() - $1 * interval '1 second'
        ORDER BY s.counted_at NULLS FIRST LIMIT $2`,

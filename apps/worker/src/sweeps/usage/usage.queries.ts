@@ -1,12 +1,12 @@
 import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts/models';
-import type { SqlPool } from '@slipway/db/sql';
+import type { Columns, SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import { budgetReason } from '@slipway/domain';
 import { system } from '../../conversations/conversation.queries.js';
 
 export function ledgerPosition(pool: SqlPool): Promise<number> {
   return system(pool, 'usage roll-up', async (client) => {
-    const { rows } = await client.query<{ position: number }>(`SELECT position FROM app.usage_cursor WHERE source = 'llm-gateway'`);
+    const { rows } = await client.query<Columns<'app.usage_cursor', 'position'>>(`SELECT position FROM app.usage_cursor WHERE source = 'llm-gateway'`);
     return rows[0]?.position ?? 0;
   });
 }
@@ -27,7 +27,7 @@ export function noteRead(pool: SqlPool): Promise<void> {
 /** Those of `orgs` that have a budget; `null`: of all. */
 export function orgsWithBudget(pool: SqlPool, orgs: readonly string[] | null): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE $1::text[] IS NULL OR org_id = ANY ($1)', [orgs]);
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE $1::text[] IS NULL OR org_id = ANY ($1)', [orgs]);
     return rows.map((row) => row.org_id);
   });
 }
@@ -39,7 +39,7 @@ export async function settleBudget(pool: SqlPool, orgId: string, now: Date): Pro
 /** Organizations whose stops the gateway does not have as they are now, at most 100. */
 export function unacknowledgedOrgs(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE told_version <> stops_version LIMIT 100');
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE told_version <> stops_version LIMIT 100');
     return rows.map((row) => row.org_id);
   });
 }
@@ -80,7 +80,7 @@ export function markAcknowledged(pool: SqlPool, orgId: string, version: number):
 /** Organizations whose limits the gateway does not have as they are now, at most 100. */
 export function unacknowledgedLimits(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100');
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100');
     return rows.map((row) => row.org_id);
   });
 }

@@ -567,6 +567,7 @@ export interface Tables {
     readonly name: string;
     readonly transport: string;
     readonly enabled: boolean;
+    /** What the transport needs, in the contract's form. */
     readonly config: unknown;
     readonly created_by: string;
     readonly created_by_label: string;
@@ -617,6 +618,7 @@ export interface Tables {
     readonly created_at: Date;
     readonly verified_at: Date | null;
     readonly checked_at: Date | null;
+    /** When its record was last seen; null: not since it was verified. */
     readonly confirmed_at: Date | null;
     readonly missing_since: Date | null;
   };

@@ -1,7 +1,7 @@
-import type { PrismaClient } from '../generated/client.js';
 import { type Connection, ConnectionPool } from './connection-pool.js';
+import type { PrismaClient } from './generated/client.js';
 
-export type { Prisma } from '../generated/client.js';
+export type { Prisma } from './generated/client.js';
 
 /** Accounts, sessions, organizations, memberships, invitations, connections and links, as Prisma's client has them (prisma/app/user-store.prisma). */
 export type UserStore = Omit<PrismaClient, `$${string}`>;
@@ -50,7 +50,7 @@ function dispose({ prisma }: Slot): void {
 }
 
 async function makeSlot(): Promise<Slot> {
-  const [{ PrismaClient }, { PrismaPg }] = await Promise.all([import('../generated/client.js'), import('@prisma/adapter-pg')]);
+  const [{ PrismaClient }, { PrismaPg }] = await Promise.all([import('./generated/client.js'), import('@prisma/adapter-pg')]);
   const pool = new ConnectionPool();
   return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool, { schema: 'app', statementNameGenerator }), errorFormat: 'minimal' }) };
 }

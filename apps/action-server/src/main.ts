@@ -5,7 +5,8 @@ import path from 'node:path';
 import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createHttpServer } from './http/server.js';
-import { createRoutes } from './routes.js';
+import { createParts } from './parts.js';
+import { liveChannelsOf, routesOf } from './routes.js';
 
 // What the agent writes can be read by agent-server, another user of the same group, whatever mask the container came with.
 process.umask(0o022);
@@ -20,7 +21,7 @@ process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaugh
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
 
 const refusedPorts = new Set(config.BROWSER_REFUSED_PORTS);
-const { routes, live, close } = createRoutes({
+const parts = createParts({
   workspace: config.WORKSPACE_DIR,
   stateDirectory: config.STATE_DIR,
   env: process.env,
@@ -29,7 +30,7 @@ const { routes, live, close } = createRoutes({
   vscode: { directory: config.VSCODE_DIR, port: config.VSCODE_PORT },
   refusedPorts: () => refusedPorts,
 });
-const server = createHttpServer(routes, live, { token: config.ACTION_SERVER_TOKEN, logger });
+const server = createHttpServer(routesOf(parts), liveChannelsOf(parts), { token: config.ACTION_SERVER_TOKEN, logger });
 
 server.once('error', (error: NodeJS.ErrnoException) => {
   logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is in use: stop the other process, or set PORT` : 'failed to listen');
@@ -47,7 +48,7 @@ server.listen(config.PORT, config.HOST, () => {
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.once(signal, () => {
-    close();
+    parts.close();
     process.exit(0);
   });
 }

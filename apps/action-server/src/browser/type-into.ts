@@ -35,7 +35,7 @@ export async function typeInto(
   const { element, label } = await elementOf(tab, index, signal);
   const { tag, type, editable, disabled, readOnly } = await element.ask<Described>(DESCRIBE_ELEMENT);
   if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${label} is ${disabled ? 'disabled' : 'read-only'}.`);
-  if (namesSecret(text)) return typeSecret(tab, element, label, { tag, type }, text, environment);
+  if (namesSecret(text)) return typeSecret(tab, { element, label, tag, type }, text, environment);
   if (tag === 'select') return choose(element, label, text);
   if (type === 'file') return giveFile(element, label, text, workspace);
   if (tag === 'input' && VALUES.test(type)) {
@@ -52,14 +52,13 @@ export async function typeInto(
   return `Typed ${text.length} characters into ${label}.`;
 }
 
-async function typeSecret(
-  { page }: Tab,
-  element: PageElement,
-  label: string,
-  { tag, type }: Pick<Described, 'tag' | 'type'>,
-  text: string,
-  environment: ShellEnvironment,
-): Promise<string> {
+interface Field extends Pick<Described, 'tag' | 'type'> {
+  readonly element: PageElement;
+  /** As the model knows it. */
+  readonly label: string;
+}
+
+async function typeSecret({ page }: Tab, { element, label, tag, type }: Field, text: string, environment: ShellEnvironment): Promise<string> {
   if (!(tag === 'textarea' || (tag === 'input' && TEXTS.test(type))))
     throw new SlipwayError('browser.refused', `Not typed: ${label} is no field for text, and a secret is typed into no other.`);
   const enter = text.endsWith('\n');

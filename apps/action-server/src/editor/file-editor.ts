@@ -108,7 +108,7 @@ export class FileEditor {
         `No replacement was performed. Multiple occurrences of old_str \`${quoted(wanted)}\` in lines [${lines.join(', ')}]. Please ensure it is unique.`,
       );
     const text = before.text.slice(0, at) + (replacement ?? '') + before.text.slice(at + wanted.length);
-    return this.#write(file, before, text, lineAt(before.text, at), (replacement ?? '').split('\n').length);
+    return this.#write(file, before, text, { line: lineAt(before.text, at), count: (replacement ?? '').split('\n').length });
   }
 
   async #insert({ path: file, insert_line: after, new_str: inserted }: Action): Promise<Result> {
@@ -121,7 +121,7 @@ export class FileEditor {
     const [head, tail] = [before.text.slice(0, at), before.text.slice(at)];
     // A last line without its end gets one, and what is put after it then has none either.
     const text = head === '' || head.endsWith('\n') ? `${head}${inserted.replace(/\n$/, '')}\n${tail}` : `${head}\n${inserted.replace(/\n$/, '')}`;
-    return this.#write(file, before, text, after + 1, inserted.split('\n').length);
+    return this.#write(file, before, text, { line: after + 1, count: inserted.split('\n').length });
   }
 
   async #undo(file: string): Promise<Result> {
@@ -141,11 +141,11 @@ export class FileEditor {
     };
   }
 
-  async #write(file: string, before: TextFile, text: string, line: number, count: number): Promise<Result> {
+  async #write(file: string, before: TextFile, text: string, changed: { line: number; count: number }): Promise<Result> {
     if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw tooLarge(file, Buffer.byteLength(text));
     await writeTextFile(file, { text, encoding: before.encoding });
     this.history.push(file, before);
-    const shown = `The file ${file} has been edited. Here's the result of running \`cat -n\` on a snippet of ${file}:\n${snippet(text, line, count)}\n${REVIEW}`;
+    const shown = `The file ${file} has been edited. Here's the result of running \`cat -n\` on a snippet of ${file}:\n${snippet(text, changed.line, changed.count)}\n${REVIEW}`;
     return { text: shown, existed: true, before: before.text, after: text };
   }
 }

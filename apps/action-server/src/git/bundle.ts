@@ -34,7 +34,7 @@ export async function streamBundle(workspace: GitWorkspace, request: BundleReque
   try {
     const tip = await tipOf(head, request, { ...options, env: { ...index.env, GIT_NO_REPLACE_OBJECTS: '1' } });
     if (tip.commit === base) throw new SlipwayError('pull-request.nothing-new', 'The workspace holds nothing but the commit that the work began from.');
-    await send(tip, base, request.max_bytes, response, signal);
+    await send(tip, { base, maxBytes: request.max_bytes }, response, signal);
   } finally {
     await index.dispose();
   }
@@ -56,7 +56,12 @@ async function tipOf(head: string, { author, message }: BundleRequest, options: 
   return { commit: made.toString().trim(), options };
 }
 
-async function send({ commit, options }: Tip, base: string, maxBytes: number, response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function send(
+  { commit, options }: Tip,
+  { base, maxBytes }: { base: string; maxBytes: number },
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   const range = [commit, `^${base}`];
   const onDisk = Number((await gitOutput(['rev-list', '--disk-usage', '--objects', ...range], { ...options, timeoutMs: CONTENT_TIMEOUT_MS })).toString());
   if (onDisk > maxBytes) throw new SlipwayError('pull-request.too-large', `The changes are larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);

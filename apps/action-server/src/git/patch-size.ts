@@ -6,17 +6,21 @@ const LOOKED_AT = 8_000;
 /** Added files whose beginning is read, the largest first. */
 const MOST_READ = 20;
 
+export interface LeastPatchOptions {
+  readonly env: Readonly<Record<string, string>>;
+  /** What git compares: one or two trees. */
+  readonly sides: readonly string[];
+  /** Paths; empty for all. */
+  readonly only: readonly string[];
+  /** Counting stops there. Bytes. */
+  readonly enough: number;
+}
+
 /**
  * Bytes that a patch has at least, found without making it: those of added text files, whose every byte is in it. 0 when these do not reach `enough`.
  * A patch of many small edits may be larger than that.
  */
-export async function leastPatchBytes(
-  { root: cwd, signal }: Repository,
-  env: Readonly<Record<string, string>>,
-  sides: readonly string[],
-  only: readonly string[],
-  enough: number,
-): Promise<number> {
+export async function leastPatchBytes({ root: cwd, signal }: Repository, { env, sides, only, enough }: LeastPatchOptions): Promise<number> {
   const raw = await gitOutput(['diff', '--raw', '-z', '--no-abbrev', '-M', '--diff-filter=A', '--ignore-submodules=all', ...sides, '--', ...only], {
     cwd,
     signal,

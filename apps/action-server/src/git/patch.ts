@@ -35,7 +35,7 @@ export async function streamPatch(
     const only = file === undefined ? [] : [`:(top,literal)${file}`];
     const sides = before.commit === null ? ['--cached', before.tree] : [await parentOf(repository, before.commit), before.commit];
     const env = index?.env ?? repository.env;
-    if (maxBytes !== undefined && (await leastPatchBytes(repository, env, sides, only, maxBytes)) >= maxBytes)
+    if (maxBytes !== undefined && (await leastPatchBytes(repository, { env, sides, only, enough: maxBytes })) >= maxBytes)
       throw new SlipwayError('file.too-large', `The changes are larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB as text; ask for one file at a time.`);
     const args = [
       'diff',

@@ -28,6 +28,12 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
+/** `socket` is the request's, which no longer names it once its body has been read. */
+interface FailedExchange extends Pick<Exchange, 'request' | 'response'> {
+  readonly route: string;
+  readonly socket: Socket;
+}
+
 /** Answers with JSON, or `undefined` when it has written the response itself. */
 export type Handler = (exchange: Exchange) => Promise<unknown>;
 /** `METHOD /path` → handler. */
@@ -66,14 +72,14 @@ export function createHttpServer(routes: Routes, live: LiveChannels, { token, lo
     } catch (error) {
       await drained(request, gone.signal);
       if (gone.signal.aborted) response.destroy();
-      else fail(route, request, socket, response, error);
+      else fail({ route, request, socket, response }, error);
     }
     const line = { route, status: response.statusCode, elapsed_ms: Math.round(performance.now() - started), aborted: gone.signal.aborted };
     // What acts leaves a line with its trace; what only reads is of use only to a developer.
     logger[request.method === 'GET' ? 'debug' : 'info'](line, 'request');
   }
 
-  function fail(route: string, request: IncomingMessage, socket: Socket, response: ServerResponse, thrown: unknown): void {
+  function fail({ route, request, socket, response }: FailedExchange, thrown: unknown): void {
     const problem = toProblem(thrown, { docsUrl: '' });
     logger[problem.status >= 500 ? 'error' : 'info']({ err: problem.error, code: problem.error.code, route }, 'request failed');
     if (response.headersSent) return void response.destroy();

@@ -43,7 +43,12 @@ export async function glob(
     if (length > MAX_OBSERVATION_LENGTH - 500) break;
     files.push(file);
   }
-  return { text: textOf(action.pattern, place, files, all.length, ended), searchPath: place, files, truncated: ended !== 'all' || files.length < all.length };
+  return {
+    text: textOf(action.pattern, place, { files, count: all.length, ended }),
+    searchPath: place,
+    files,
+    truncated: ended !== 'all' || files.length < all.length,
+  };
 }
 
 /** The folders that a pattern begins with are where the search begins; the remaining pattern is searched from there. */
@@ -55,7 +60,7 @@ function fixedPart(place: string, pattern: string): { folder: string; rest: stri
   return { folder: path.resolve(place, `${segments.slice(0, fixed).join('/')}/`), rest: `/${segments.slice(fixed).join('/')}` };
 }
 
-function textOf(pattern: string, place: string, files: readonly string[], count: number, ended: string): string {
+function textOf(pattern: string, place: string, { files, count, ended }: { files: readonly string[]; count: number; ended: string }): string {
   const partial = ended === 'timeout' ? ' The search took too long and was stopped: there may be more. Search a smaller directory.' : '';
   if (count === 0) return `No files match ${pattern} in ${place}.${partial}`;
   const more =

@@ -1,12 +1,12 @@
-import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts/actions';
-import type { Patcher } from './apply-patch/patcher.js';
-import type { Browser } from './browser/browser.js';
-import type { BrowserView } from './browser-view/browser-view.js';
-import type { FileEditor } from './editor/file-editor.js';
-import type { IPython } from './ipython/ipython.js';
-import type { Search } from './search/search.js';
-import type { CallOutput } from './terminal/call-output.js';
-import type { Terminals } from './terminal/terminals.js';
+import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts';
+import type { Patcher } from '../apply-patch/patcher.js';
+import type { Browser } from '../browser/browser.js';
+import type { BrowserView } from '../browser-view/browser-view.js';
+import type { FileEditor } from '../editor/file-editor.js';
+import type { IPython } from '../ipython/ipython.js';
+import type { Search } from '../search/search.js';
+import type { CallOutput } from '../terminal/call-output.js';
+import type { Terminals } from '../terminal/terminals.js';
 
 export interface ActionHandlers {
   readonly terminal: Terminals;

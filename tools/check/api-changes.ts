@@ -52,7 +52,7 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
   for (const [name, one] of had) {
     const other = has.get(name);
     if (other === undefined) found.push(`parameter ${name} is gone`);
-    else found.push(...schemaChanges(one['schema'] as Json, other['schema'] as Json, old, now, 'request', `parameter ${name}`));
+    else found.push(...schemaChanges(one['schema'] as Json, other['schema'] as Json, { old, now, direction: 'request', at: `parameter ${name}` }));
   }
   for (const [name, one] of has) if (one['required'] === true && had.get(name)?.['required'] !== true) found.push(`parameter ${name} must be sent`);
 
@@ -60,7 +60,7 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
   if (sent === undefined && wanted?.['required'] === true) found.push('a body must be sent');
   for (const [type, schema] of contents(sent)) {
     const other = new Map(contents(wanted)).get(type);
-    found.push(...(other === undefined ? [`takes no ${type} any more`] : schemaChanges(schema, other, old, now, 'request', 'body')));
+    found.push(...(other === undefined ? [`takes no ${type} any more`] : schemaChanges(schema, other, { old, now, direction: 'request', at: 'body' })));
   }
 
   const successes = (operation: Json): [string, Json][] =>
@@ -72,7 +72,9 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
     else
       for (const [type, schema] of contents(response)) {
         const other = new Map(contents(answer)).get(type);
-        found.push(...(other === undefined ? [`does not answer ${type} any more`] : schemaChanges(schema, other, old, now, 'answer', 'answer')));
+        found.push(
+          ...(other === undefined ? [`does not answer ${type} any more`] : schemaChanges(schema, other, { old, now, direction: 'answer', at: 'answer' })),
+        );
       }
   }
   return found;
@@ -81,7 +83,17 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
 const contents = (of: Json | undefined): [string, Json][] =>
   Object.entries((of?.['content'] ?? {}) as Record<string, { schema?: Json }>).map(([type, media]) => [type, media.schema ?? {}]);
 
-function schemaChanges(given: Json, other: Json, old: Document, now: Document, direction: Direction, at: string, depth = 0): string[] {
+/** Where two schemas stand. */
+interface Place {
+  readonly old: Document;
+  readonly now: Document;
+  readonly direction: Direction;
+  /** For sentences: `body.name`. */
+  readonly at: string;
+}
+
+function schemaChanges(given: Json, other: Json, place: Place, depth = 0): string[] {
+  const { old, now, direction, at } = place;
   if (depth > MAX_DEPTH) return [];
   const before = resolved(given, old);
   const after = resolved(other, now);
@@ -97,7 +109,7 @@ function schemaChanges(given: Json, other: Json, old: Document, now: Document, d
   for (const [name, property] of Object.entries(properties(before))) {
     const next = properties(after)[name];
     if (next === undefined) found.push(`${at}.${name} is gone`);
-    else found.push(...schemaChanges(property, next, old, now, direction, `${at}.${name}`, depth + 1));
+    else found.push(...schemaChanges(property, next, { ...place, at: `${at}.${name}` }, depth + 1));
   }
   if (direction === 'request') {
     for (const name of required(after)) if (!required(before).has(name)) found.push(`${at}.${name} must be sent`);
@@ -117,7 +129,7 @@ function schemaChanges(given: Json, other: Json, old: Document, now: Document, d
           found.push(`${at}.${name} is new and has no default: during an upgrade a page has answers of the released version, too`);
   }
   if (before['items'] !== undefined && after['items'] !== undefined)
-    found.push(...schemaChanges(before['items'] as Json, after['items'] as Json, old, now, direction, `${at}[]`, depth + 1));
+    found.push(...schemaChanges(before['items'] as Json, after['items'] as Json, { ...place, at: `${at}[]` }, depth + 1));
   return found;
 }
 

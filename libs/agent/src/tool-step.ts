@@ -53,7 +53,7 @@ export async function runToolCalls(ports: AgentPorts, settings: RunSettings, com
   }
   const steps = calls.map(({ call, parsed }) => {
     if (!parsed.ok) return { call, error: parsed.error };
-    const action = actionEvent(ports, completion.id, call, parsed, said);
+    const action = actionEvent(ports, { responseId: completion.id, call, parsed, said });
     said = { thought: '', reasoning: '' };
     return { call, action, parsed };
   });
@@ -187,7 +187,7 @@ async function answerTo(
   signal.throwIfAborted();
   const about = { action_id: event.id, tool_name: event.tool_name, tool_call_id: event.tool_call_id };
   const hooked = ports.hooks !== null && action.kind !== 'FinishAction';
-  const refused = hooked ? (await beforeTool(ports, settings, event, action, signal)).blocked : null;
+  const refused = hooked ? (await beforeTool(ports, settings, { event, action }, signal)).blocked : null;
   if (refused !== null) return { kind: 'UserRejectObservation', source: 'hook', ...about, rejection_reason: refused, rejection_source: 'hook' };
   let observation: Observation;
   try {
@@ -205,7 +205,7 @@ async function answerTo(
     const words = error instanceof SlipwayError ? error.detail : BROKEN;
     return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: words };
   }
-  const added = hooked ? await afterTool(ports, settings, event, action, observation, signal) : '';
+  const added = hooked ? await afterTool(ports, settings, { event, action, observation }, signal) : '';
   const brought = observation.is_error ? {} : (ports.skillsOf?.(action, ports.log.events) ?? {});
   const extended = [...(added === '' ? [] : [{ type: 'text' as const, text: added }]), ...(brought.extended_content ?? [])];
   return {
@@ -219,7 +219,14 @@ async function answerTo(
   };
 }
 
-function actionEvent(ports: AgentPorts, responseId: string, call: ToolCall, parsed: ReadCall, said: { thought: string; reasoning: string }): ActionEvent {
+interface SaidCall {
+  readonly responseId: string;
+  readonly call: ToolCall;
+  readonly parsed: ReadCall;
+  readonly said: { thought: string; reasoning: string };
+}
+
+function actionEvent(ports: AgentPorts, { responseId, call, parsed, said }: SaidCall): ActionEvent {
   return stamp(ports, {
     kind: 'ActionEvent',
     source: 'agent',

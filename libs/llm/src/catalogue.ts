@@ -55,14 +55,18 @@ const ALL: readonly ModelCapability[] = MODEL_CAPABILITIES;
 const NOT_REASONING: readonly ModelCapability[] = ['tools', 'vision', 'caching'];
 
 /** Anthropic's: written for five minutes at 1.25 and for an hour at 2 times the input's price. */
-const claude = (input: number, cachedInput: number, output: number, contextWindow: number | null = null, maxOutput: number | null = null): ModelFacts => ({
+const claude = (
+  [input, cachedInput, output]: readonly [number, number, number],
+  contextWindow: number | null = null,
+  maxOutput: number | null = null,
+): ModelFacts => ({
   price: { input, cachedInput, cacheWrite: input * 1.25, cacheWriteHour: input * 2, output },
   contextWindow,
   maxOutput,
   capabilities: ALL,
 });
 /** Claude Haiku 5.5: a prompt above 100,000 tokens makes the whole call five times as dear. */
-const haiku55 = claude(0.1, 0.01, 0.5, 1_000_000, 128_000);
+const haiku55 = claude([0.1, 0.01, 0.5], 1_000_000, 128_000);
 const longHaiku55 = { abovePromptTokens: 100_000, input: 0.5, cachedInput: 0.05, cacheWrite: 0.625, cacheWriteHour: 1, output: 2.5 };
 /** OpenAI's: what is written into the cache costs as other input. */
 const openai = (
@@ -83,21 +87,21 @@ export const MODEL_LISTS: readonly ModelList[] = [
     source: 'https://platform.claude.com/docs/en/about-claude/pricing and https://platform.claude.com/docs/en/models',
     asOf: '2026-11-23',
     models: {
-      'claude-fable-5-1': claude(10, 0.25, 50, 1_000_000, 128_000),
-      'claude-fable-5': claude(10, 1, 50, 1_000_000, 128_000),
-      'claude-opus-5': claude(5, 0.5, 25, 1_000_000, 128_000),
-      'claude-opus-5-5': claude(4, 0.2, 20, 1_000_000, 128_000),
-      'claude-sonnet-5-5': claude(2, 0.1, 10, 1_000_000, 128_000),
+      'claude-fable-5-1': claude([10, 0.25, 50], 1_000_000, 128_000),
+      'claude-fable-5': claude([10, 1, 50], 1_000_000, 128_000),
+      'claude-opus-5': claude([5, 0.5, 25], 1_000_000, 128_000),
+      'claude-opus-5-5': claude([4, 0.2, 20], 1_000_000, 128_000),
+      'claude-sonnet-5-5': claude([2, 0.1, 10], 1_000_000, 128_000),
       'claude-haiku-5-5': { ...haiku55, price: haiku55.price === null ? null : { ...haiku55.price, tiers: [longHaiku55] } },
-      'claude-sonnet-5': claude(2, 0.2, 10, 1_000_000, 128_000),
-      'claude-opus-4-8': claude(5, 0.5, 25),
-      'claude-opus-4-7': claude(5, 0.5, 25),
-      'claude-opus-4-6': claude(5, 0.5, 25),
-      'claude-opus-4-5': claude(5, 0.5, 25, 200_000, 64_000),
-      'claude-opus-4-1': claude(15, 1.5, 75, 200_000, 32_000),
-      'claude-sonnet-4-6': claude(3, 0.3, 15),
-      'claude-sonnet-4-5': claude(3, 0.3, 15, 200_000, 64_000),
-      'claude-haiku-4-5': claude(1, 0.1, 5, 200_000, 64_000),
+      'claude-sonnet-5': claude([2, 0.2, 10], 1_000_000, 128_000),
+      'claude-opus-4-8': claude([5, 0.5, 25]),
+      'claude-opus-4-7': claude([5, 0.5, 25]),
+      'claude-opus-4-6': claude([5, 0.5, 25]),
+      'claude-opus-4-5': claude([5, 0.5, 25], 200_000, 64_000),
+      'claude-opus-4-1': claude([15, 1.5, 75], 200_000, 32_000),
+      'claude-sonnet-4-6': claude([3, 0.3, 15]),
+      'claude-sonnet-4-5': claude([3, 0.3, 15], 200_000, 64_000),
+      'claude-haiku-4-5': claude([1, 0.1, 5], 200_000, 64_000),
     },
   },
   {

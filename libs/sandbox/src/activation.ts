@@ -27,8 +27,15 @@ export type ActivationOutcome =
   /** No answer, or one that is not `InitState`. It may have been accepted all the same: give this sandbox up. */
   | { readonly result: 'failed'; readonly reason: string };
 
+export interface SentActivation {
+  readonly token: string;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+}
+
 /** `POST /api/init`. @throws never; no answer until `signal`, or within `timeoutMs`, is `failed`. */
-export async function sendActivation(address: string, token: string, body: string, signal: AbortSignal, timeoutMs?: number): Promise<ActivationOutcome> {
+export async function sendActivation(address: string, { token, body, signal, timeoutMs }: SentActivation): Promise<ActivationOutcome> {
   try {
     const answer = await sandboxRequest(`${address}/api/init`, {
       method: 'POST',

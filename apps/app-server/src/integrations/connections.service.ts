@@ -192,7 +192,7 @@ export class ConnectionsService {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockConnection(client, caller.orgId, id);
       if (row === null) throw notFound();
-      await revokeTokens(client, caller.orgId, id, ['oauth-tokens', 'oauth-pending']);
+      await revokeTokens(client, caller.orgId, { connectionId: id, kinds: ['oauth-tokens', 'oauth-pending'] });
       await deleteConnection(client, caller.orgId, id);
       const { provider, name, host } = row;
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.delete', target: id, detail: { provider, name, host } }));
@@ -312,7 +312,7 @@ function toApp(row: ConnectionAppRow, provider: Provider | undefined): Connectio
 
 /** Whatever calls are made with now: of OAuth it is given back. */
 async function takeCredential(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await revokeTokens(client, orgId, id, ['oauth-tokens']);
+  await revokeTokens(client, orgId, { connectionId: id, kinds: ['oauth-tokens'] });
   await deleteSecrets(client, orgId, id, 'token');
   await deleteSecrets(client, orgId, id, 'app-installation');
 }

@@ -91,7 +91,7 @@ export class Activator {
     };
     const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId, ...callers };
     const token = signActivation(claims, body, this.key, this.clock.now());
-    const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);
+    const outcome = await sendActivation(address, { token, body, signal, timeoutMs: ACTIVATION_TIMEOUT_MS });
     await failpoints('claim.activated');
     if (outcome.result === 'owned-by-another') {
       logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: freshly bound sandbox belongs to another claim');

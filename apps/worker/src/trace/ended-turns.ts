@@ -51,7 +51,7 @@ export async function readEndedTurns(
   limit: number,
   signal: AbortSignal,
 ): Promise<EndedTurns | null> {
-  const read = await collectTrace(pool, orgId, id, after, limit);
+  const read = await collectTrace(pool, orgId, id, { after, limit });
   if (read === null) return null;
   const { collector, conversation, from } = read;
   const calls = await readCalls(gateway, { orgId, id, from, to: collector.cut?.at ?? null }, signal);

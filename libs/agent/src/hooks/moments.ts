@@ -25,8 +25,7 @@ const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
 export function beforeTool(
   ports: AgentPorts,
   settings: RunSettings,
-  event: EventOf<'ActionEvent'>,
-  action: AgentAction,
+  { event, action }: { readonly event: EventOf<'ActionEvent'>; readonly action: AgentAction },
   signal: AbortSignal,
 ): Promise<HookVerdict> {
   return runHooks(ports, settings, { type: 'PreToolUse', ...toolOf(event, action) }, signal);
@@ -36,9 +35,7 @@ export function beforeTool(
 export async function afterTool(
   ports: AgentPorts,
   settings: RunSettings,
-  event: EventOf<'ActionEvent'>,
-  action: AgentAction,
-  observation: Observation,
+  { event, action, observation }: { readonly event: EventOf<'ActionEvent'>; readonly action: AgentAction; readonly observation: Observation },
   signal: AbortSignal,
 ): Promise<string> {
   const { input, ...tool } = toolOf(event, action);

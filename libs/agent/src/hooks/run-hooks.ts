@@ -58,7 +58,7 @@ export async function runHooks(ports: AgentPorts, settings: RunSettings, moment:
     if (what === null) continue;
     const result = await resultOf(hook);
     const said = read(result, moment.type);
-    await ports.log.append([eventOf(ports, moment, what, result, said)]);
+    await ports.log.append([eventOf(ports, moment, { command: what, result, said })]);
     if (said.context !== '') context.push(said.context);
     if (said.blocked !== null) return { blocked: said.blocked, context: context.join('\n\n') };
   }
@@ -111,7 +111,11 @@ function read({ exitCode, stdout, stderr, error }: HookResult, type: HookType): 
   return { blocked: no ? String(reason ?? 'A hook of the repository refused it.') : null, context: cutMiddle(String(context ?? ''), MAX_OUTPUT) };
 }
 
-function eventOf(ports: AgentPorts, moment: HookMoment, command: string, result: HookResult, said: HookVerdict): EventOf<'HookExecutionEvent'> {
+function eventOf(
+  ports: AgentPorts,
+  moment: HookMoment,
+  { command, result, said }: { readonly command: string; readonly result: HookResult; readonly said: HookVerdict },
+): EventOf<'HookExecutionEvent'> {
   return stamp(ports, {
     kind: 'HookExecutionEvent',
     source: 'hook',

@@ -31,8 +31,7 @@ export async function collectTrace(
   pool: SqlPool,
   orgId: string,
   conversationId: string,
-  after: number,
-  limit: number = MAX_TRACE_SPANS,
+  { after, limit = MAX_TRACE_SPANS }: { readonly after: number; readonly limit?: number | undefined },
 ): Promise<CollectedTrace | null> {
   const inside = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => inOrg(pool, orgId, work);
   const [conversation, queued] = await inside(async (client) => [

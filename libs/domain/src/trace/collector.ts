@@ -1,7 +1,7 @@
 import type { TraceSpanKind } from '@slipway/contracts/conversations';
 import { type Draft, endDraft, spanName, type TurnDraft } from './draft.js';
 import { spanId } from './span-ids.js';
-import { StartDrafts } from './start-drafts.js';
+import { type OpenDraft, type OpenedSpan, StartDrafts } from './start-drafts.js';
 import { SubAgentDrafts } from './sub-agent-drafts.js';
 import type { TraceEvent, TraceUpdate } from './trace-event.js';
 
@@ -40,8 +40,7 @@ export class TraceCollector {
     readonly conversationId: string,
     private readonly limit: number,
   ) {
-    const open = (kind: TraceSpanKind, event: TraceEvent, eventId: string, name: string, start: number): Draft | null =>
-      this.open(kind, event, eventId, name, start);
+    const open: OpenDraft = (kind, event, opened) => this.open(kind, event, opened);
     this.starts = new StartDrafts(open);
     this.subAgents = new SubAgentDrafts(open);
   }
@@ -147,7 +146,7 @@ export class TraceCollector {
   private message(event: TraceEvent): void {
     const { message } = event;
     const root =
-      message === undefined ? null : this.open('turn', event, event.id, spanName('conversation turn'), Math.min(message.sentAt ?? event.at, event.at));
+      message === undefined ? null : this.open('turn', event, { name: spanName('conversation turn'), start: Math.min(message.sentAt ?? event.at, event.at) });
     if (root === null || message === undefined) return;
     const before = this.turns.at(-1) ?? null;
     const turn = turnOf(root, event, message.title, message.traceId);
@@ -166,7 +165,7 @@ export class TraceCollector {
   private turnFor(event: TraceEvent): TurnDraft | null {
     const last = this.turns.at(-1);
     if (last !== undefined) return last;
-    const root = this.open('turn', event, event.id, spanName('conversation turn'), event.at);
+    const root = this.open('turn', event, { name: spanName('conversation turn'), start: event.at });
     if (root === null) return null;
     const turn = turnOf(root, event, '', null);
     this.turns.push(turn);
@@ -185,7 +184,7 @@ export class TraceCollector {
   }
 
   private begin(turn: TurnDraft, event: TraceEvent): Draft | null {
-    const agent = this.open('agent', event, event.id, spanName('invoke_agent', 'agent'), event.at);
+    const agent = this.open('agent', event, { name: spanName('invoke_agent', 'agent'), start: event.at });
     if (agent !== null) {
       turn.root.children.push(agent);
       turn.agents.push(agent);
@@ -246,7 +245,7 @@ export class TraceCollector {
   /** A span of the agent's work, or of the turn where the agent does not work. */
   private within(kind: 'tool' | 'approval' | 'condense', event: TraceEvent, name: string): Draft | null {
     const turn = this.turnFor(event);
-    const draft = turn === null ? null : this.open(kind, event, event.id, name, event.at);
+    const draft = turn === null ? null : this.open(kind, event, { name, start: event.at });
     if (turn === null || draft === null) return null;
     (this.agent ?? turn.root).children.push(draft);
     if (kind === 'condense') turn.condenses.push(draft);
@@ -258,7 +257,7 @@ export class TraceCollector {
     return this.cut === null;
   }
 
-  private open(kind: TraceSpanKind, event: TraceEvent, eventId: string, name: string, start: number): Draft | null {
+  private open(kind: TraceSpanKind, event: TraceEvent, { eventId = event.id, name, start }: OpenedSpan): Draft | null {
     if (!this.hasRoom(event)) return null;
     this.count += 1;
     const id = spanId(this.conversationId, eventId, kind);

@@ -2,7 +2,15 @@ import type { TraceSpanKind } from '@slipway/contracts/conversations';
 import { type Draft, endDraft, spanName } from './draft.js';
 import type { TraceEvent, TraceStartStep } from './trace-event.js';
 
-export type OpenDraft = (kind: TraceSpanKind, event: TraceEvent, eventId: string, name: string, start: number) => Draft | null;
+export interface OpenedSpan {
+  /** Its own event where that lies within another, as a sub-agent's does. */
+  readonly eventId?: string;
+  readonly name: string;
+  readonly start: number;
+}
+
+/** `null`: the trace has no room for it. */
+export type OpenDraft = (kind: TraceSpanKind, event: TraceEvent, opened: OpenedSpan) => Draft | null;
 
 interface Attempt {
   readonly number: number;
@@ -28,7 +36,7 @@ export class StartDrafts {
 
   private within({ draft, steps }: Attempt, event: TraceEvent, step: TraceStartStep, end: number): void {
     const known = steps.get(step.status);
-    const own = known ?? this.open('start_step', event, event.id, spanName('start', step.status), step.startedAt);
+    const own = known ?? this.open('start_step', event, { name: spanName('start', step.status), start: step.startedAt });
     if (own === null) return;
     if (known === undefined) {
       // Without a word of its end, a step ends where the next begins.
@@ -58,7 +66,7 @@ export class StartDrafts {
   }
 
   private begin(event: TraceEvent, step: TraceStartStep): Attempt | null {
-    const draft = this.open('start', event, event.id, spanName('start'), step.startedAt);
+    const draft = this.open('start', event, { name: spanName('start'), start: step.startedAt });
     if (draft === null) return null;
     if (this.attempt !== null && this.attempt.draft.end === null) this.finish(this.attempt, step.startedAt, 'start.superseded');
     this.homeless.push(draft);

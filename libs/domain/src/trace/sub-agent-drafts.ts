@@ -22,7 +22,7 @@ export class SubAgentDrafts {
     if (agent === null) return;
     own.set(update.task, agent);
     if (inner.kind === 'ActionEvent') {
-      const draft = this.open('tool', event, inner.id, spanName('execute_tool', inner.tool), inner.at);
+      const draft = this.open('tool', event, { eventId: inner.id, name: spanName('execute_tool', inner.tool), start: inner.at });
       if (draft === null) return;
       // The timeline shows it in the row of the call.
       draft.seq = tool.seq;
@@ -48,7 +48,7 @@ export class SubAgentDrafts {
   }
 
   private begin(event: TraceEvent, update: Extract<TraceUpdate, { key: 'sub_agent' }>, tool: Draft, turn: TurnDraft): SubAgent | null {
-    const draft = this.open('sub_agent', event, event.id, spanName('invoke_agent', update.agent), Math.max(tool.start, update.inner.at));
+    const draft = this.open('sub_agent', event, { name: spanName('invoke_agent', update.agent), start: Math.max(tool.start, update.inner.at) });
     if (draft === null) return null;
     draft.seq = tool.seq;
     tool.children.push(draft);

@@ -28,7 +28,14 @@ export const observation = (seq: number, failed = false): Partial<TraceEvent> & 
   actionId: id(seq),
   failed,
 });
-export const step = (attempt: number, name: string, state: 'running' | 'done' | 'failed', startedAt: number, elapsedMs: number | null = null) =>
+export interface StepFacts {
+  readonly name: string;
+  readonly state: 'running' | 'done' | 'failed';
+  readonly startedAt: number;
+  readonly elapsedMs?: number | null | undefined;
+}
+
+export const step = (attempt: number, { name, state, startedAt, elapsedMs = null }: StepFacts) =>
   update({ key: 'start_task', step: { attempt, status: name, state, startedAt, elapsedMs, code: null } });
 export const call = (number: number, at: number, latencyMs: number, more: Partial<LedgerCall> = {}): LedgerCall => ({
   id: `0190a0a0-1111-7000-8000-${String(number).padStart(12, '0')}`,

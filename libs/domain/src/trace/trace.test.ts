@@ -15,12 +15,12 @@ const outline = ({ spans }: { spans: readonly TraceSpan[] }): string[] =>
 describe('the trace of a log', () => {
   it('goes from the click over the start to calls and tools', () => {
     const events = log(
-      step(1, 'WORKING', 'done', BEGIN + 100, 200),
-      step(1, 'WAITING_FOR_SANDBOX', 'running', BEGIN + 300),
-      step(1, 'WAITING_FOR_SANDBOX', 'done', BEGIN + 300, 1_500),
+      step(1, { name: 'WORKING', state: 'done', startedAt: BEGIN + 100, elapsedMs: 200 }),
+      step(1, { name: 'WAITING_FOR_SANDBOX', state: 'running', startedAt: BEGIN + 300 }),
+      step(1, { name: 'WAITING_FOR_SANDBOX', state: 'done', startedAt: BEGIN + 300, elapsedMs: 1_500 }),
       message('Mend it', BEGIN),
       status('running'),
-      step(1, 'READY', 'done', BEGIN + 4_000, 0),
+      step(1, { name: 'READY', state: 'done', startedAt: BEGIN + 4_000, elapsedMs: 0 }),
       update({ key: 'stats', call: { model: 'demo', usage: 'agent', latencyMs: 700, prompt: 101, completion: 10, cached: 0, cost: '9' } }),
       action('terminal'),
       observation(8),
@@ -114,7 +114,7 @@ describe('the trace of a log', () => {
       message('a'),
       status('running'),
       action('terminal', 'c1'),
-      { ...step(2, 'WORKING', 'done', BEGIN + 3_000, 500), epoch: 2 },
+      { ...step(2, { name: 'WORKING', state: 'done', startedAt: BEGIN + 3_000, elapsedMs: 500 }), epoch: 2 },
       {
         kind: 'AgentErrorEvent',
         toolCallId: 'c1',
@@ -171,7 +171,7 @@ describe('the trace of a log', () => {
   });
 
   it('shows a message that waits for its sandbox under the id that it will have', () => {
-    const waiting = log(step(1, 'WAITING_FOR_SANDBOX', 'running', BEGIN + 200));
+    const waiting = log(step(1, { name: 'WAITING_FOR_SANDBOX', state: 'running', startedAt: BEGIN + 200 }));
     const before = trace(waiting, { queued: [{ id: id(7), sentAt: BEGIN, traceId: 'cd'.repeat(16) }] });
     expect(outline(before)).toEqual(['conversation turn running', '  start running', '    start WAITING_FOR_SANDBOX running']);
     const later = trace([...waiting, { ...(log(message('x', BEGIN))[0] as TraceEvent), seq: 2, id: id(7) }]);

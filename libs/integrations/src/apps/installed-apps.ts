@@ -111,7 +111,7 @@ export class InstalledApps {
       // Uninstalled or installed again meanwhile: the newer state wins.
       if (now === null || !isProved(now) || now.installationId !== installationId) return;
       if (facts === null) await noteRemoved(client, orgId, connectionId);
-      else await writeFacts(client, orgId, connectionId, facts, this.options.now());
+      else await writeFacts(client, orgId, { connectionId, facts, at: this.options.now() });
     });
     return facts !== null;
   }

@@ -65,7 +65,11 @@ const REMOVED = 'The app was uninstalled at the provider. Install it again, or d
 /**
  * Stores the provider's answer about a verified installation, and our own account there: our own acts start nothing.
  */
-export async function writeFacts(client: PoolClient, orgId: string, connectionId: string, facts: InstallationFacts, at: Date): Promise<void> {
+export async function writeFacts(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, facts, at }: { readonly connectionId: string; readonly facts: InstallationFacts; readonly at: Date },
+): Promise<void> {
   const { installation, repositories, bot } = facts;
   const { account } = installation;
   await client.query(

@@ -270,7 +270,7 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     const caller = ask(process(0), connection);
     caller.catch(() => {});
     await until('the call is made', () => provider.calls === 1);
-    await inOrg(process(1).pool, ORG, (client) => revokeTokens(client, ORG, connection.id, ['oauth-tokens']));
+    await inOrg(process(1).pool, ORG, (client) => revokeTokens(client, ORG, { connectionId: connection.id, kinds: ['oauth-tokens'] }));
     release.resolve();
     await expect(caller).rejects.toMatchObject({ kind: 'credential' });
     expect(await revocations(connection)).toBe(2);

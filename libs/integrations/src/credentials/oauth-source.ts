@@ -37,6 +37,25 @@ export interface OAuthSourceOptions {
   readonly say: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
+/** A pair of a connection that is to be exchanged for a new one. */
+interface Renewal {
+  readonly connection: CredentialConnection;
+  /** Of the stored pair. */
+  readonly id: string;
+  readonly tokens: OAuthTokens;
+  /** The provider refused a call with it: it must not be used any more. */
+  readonly refused: boolean;
+}
+
+interface RenewedPair {
+  readonly connection: CredentialConnection;
+  /** Of the stored pair that the new one replaces. */
+  readonly oldId: string;
+  readonly tokens: OAuthTokens;
+  /** `null`: the provider did not say, and those of the old pair stay. */
+  readonly scopes: readonly string[] | null;
+}
+
 /**
  * Credentials of connections that were authorized by OAuth. One caller of all processes renews a pair: it claims the row, asks the provider once, and stores the answer before anybody
  * uses it. A refusal ends the pair for good; any other failure leaves it for later. See `docs/decisions/0030-credentials-of-connections.md`.
@@ -54,25 +73,27 @@ export class OAuthSource implements CredentialSource {
     const tokens = OAuthTokens.parse(JSON.parse(secret.value));
     const refused = need.refused === secret.id && now.getTime() - Date.parse(tokens.issuedAt) >= YOUNG_MS;
     if ((isFresh(tokens, now) && !refused && need.renew !== true) || tokens.refreshToken === null) return this.toCredential(connection, secret.id, tokens);
-    return this.renew(orgId, connection, secret.id, tokens, refused);
+    return this.renew(orgId, { connection, id: secret.id, tokens, refused });
   }
 
-  private renew(orgId: string, connection: CredentialConnection, id: string, tokens: OAuthTokens, refused: boolean): Promise<Credential> {
+  private renew(orgId: string, renewal: Renewal): Promise<Credential> {
+    const { id } = renewal;
     const known = this.renewing.get(id);
     if (known !== undefined) return known;
-    const made = this.renewAlone(orgId, connection, id, tokens, refused).finally(() => this.renewing.delete(id));
+    const made = this.renewAlone(orgId, renewal).finally(() => this.renewing.delete(id));
     this.renewing.set(id, made);
     return made;
   }
 
-  private async renewAlone(orgId: string, connection: CredentialConnection, id: string, tokens: OAuthTokens, refused: boolean): Promise<Credential> {
+  private async renewAlone(orgId: string, renewal: Renewal): Promise<Credential> {
     const { pool, clock } = this.options;
+    const { connection, id, tokens, refused } = renewal;
     const asItIs = (): Credential | null => (refused || !isAlive(tokens, clock.now()) ? null : this.toCredential(connection, id, tokens));
     for (let waited = 0; waited <= WAIT_MS; waited += POLL_MS) {
-      const claim = await inOrg(pool, orgId, (client) => claimRenewal(client, orgId, id, clock.now(), CLAIM_MS));
+      const claim = await inOrg(pool, orgId, (client) => claimRenewal(client, orgId, { id, now: clock.now(), claimMs: CLAIM_MS }));
       switch (claim.kind) {
         case 'claimed':
-          return this.ask(orgId, connection, id, tokens, claim, asItIs);
+          return this.ask(orgId, renewal, claim, asItIs);
         case 'replaced':
           return this.present(orgId, connection);
         case 'refused':
@@ -95,9 +116,7 @@ export class OAuthSource implements CredentialSource {
   /** One call, by whoever has the claim. */
   private async ask(
     orgId: string,
-    connection: CredentialConnection,
-    id: string,
-    tokens: OAuthTokens,
+    { connection, id, tokens }: Renewal,
     { failures }: Extract<Claim, { kind: 'claimed' }>,
     asItIs: () => Credential | null,
   ): Promise<Credential> {
@@ -112,7 +131,9 @@ export class OAuthSource implements CredentialSource {
     } catch (error) {
       if (isFinal(error)) {
         // Another may have stored a pair that this one's call came too late for: then that is the connection's.
-        const newly = await inOrg(pool, orgId, (client) => refuseRenewal(client, orgId, connection.id, id, clock.now(), RENEWAL_REFUSED));
+        const newly = await inOrg(pool, orgId, (client) =>
+          refuseRenewal(client, orgId, { connectionId: connection.id, id, now: clock.now(), why: RENEWAL_REFUSED }),
+        );
         if (newly) say({ ...place, ...failureOf(error) }, 'renewal of an authorization refused, connection needs attention');
         const now = await this.presentOther(orgId, connection, id);
         if (now !== null) return now;
@@ -122,23 +143,17 @@ export class OAuthSource implements CredentialSource {
       const wait = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), MAX_RETRY_MS);
       const asked = error instanceof ProviderRefusal ? (error.retryAt?.getTime() ?? 0) : 0;
       const at = new Date(Math.max(clock.now().getTime() + wait, Math.min(asked, clock.now().getTime() + MAX_RETRY_MS)));
-      await inOrg(pool, orgId, (client) => postponeRenewal(client, orgId, id, at, problem));
+      await inOrg(pool, orgId, (client) => postponeRenewal(client, orgId, { id, at, problem }));
       say({ ...place, ...failureOf(error) }, 'failed to renew an authorization, will retry');
       const present = asItIs();
       if (present !== null) return present;
       throw refusal(error instanceof ProviderRefusal && error.kind === 'limited' ? 'limited' : 'unavailable', problem, at);
     }
-    return this.store(orgId, connection, id, tokensOf(grant, app, clock.now()), grant.scopes);
+    return this.store(orgId, { connection, oldId: id, tokens: tokensOf(grant, app, clock.now()), scopes: grant.scopes });
   }
 
   /** Before anybody uses the new pair. Where the old one is gone, whose place it was to take, it belongs nowhere and is given back. */
-  private async store(
-    orgId: string,
-    connection: CredentialConnection,
-    oldId: string,
-    tokens: OAuthTokens,
-    scopes: readonly string[] | null,
-  ): Promise<Credential> {
+  private async store(orgId: string, { connection, oldId, tokens, scopes }: RenewedPair): Promise<Credential> {
     const { pool, envelope, ids } = this.options;
     const place = { id: ids.uuid(), connectionId: connection.id, kind: this.kind };
     const { bytes, keyVersion } = await envelope.seal(orgId, JSON.stringify(tokens), integrationSecretContext(place));

@@ -24,7 +24,11 @@ export type Claim =
   | { readonly kind: 'replaced' };
 
 /** Claims the renewal of one pair of tokens, under its row lock. */
-export async function claimRenewal(client: PoolClient, orgId: string, id: string, now: Date, claimMs: number): Promise<Claim> {
+export async function claimRenewal(
+  client: PoolClient,
+  orgId: string,
+  { id, now, claimMs }: { readonly id: string; readonly now: Date; readonly claimMs: number },
+): Promise<Claim> {
   const { rows } = await client.query<{ renewingUntil: Date | null; renewAt: Date | null; failures: number; problem: string | null; refusedAt: Date | null }>(
     `SELECT renewing_until AS "renewingUntil", renew_at AS "renewAt", renew_failures AS failures, renew_problem AS problem, refused_at AS "refusedAt"
      FROM app.integration_secret WHERE org_id = $1 AND id = $2 FOR UPDATE`,
@@ -67,7 +71,11 @@ export async function insertTokens(client: PoolClient, orgId: string, connection
 }
 
 /** After a failure that says nothing about the tokens: they stay, and may be renewed from `at` on. */
-export async function postponeRenewal(client: PoolClient, orgId: string, id: string, at: Date, problem: string): Promise<void> {
+export async function postponeRenewal(
+  client: PoolClient,
+  orgId: string,
+  { id, at, problem }: { readonly id: string; readonly at: Date; readonly problem: string },
+): Promise<void> {
   await client.query(
     `UPDATE app.integration_secret SET renewing_until = NULL, renew_at = $3, renew_failures = renew_failures + 1, renew_problem = $4
      WHERE org_id = $1 AND id = $2 AND refused_at IS NULL`,
@@ -75,8 +83,15 @@ export async function postponeRenewal(client: PoolClient, orgId: string, id: str
   );
 }
 
+export interface RefusedRenewal {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly now: Date;
+  readonly why: string;
+}
+
 /** Once and for all. @returns whether the connection needs attention only now. */
-export async function refuseRenewal(client: PoolClient, orgId: string, connectionId: string, id: string, now: Date, why: string): Promise<boolean> {
+export async function refuseRenewal(client: PoolClient, orgId: string, { connectionId, id, now, why }: RefusedRenewal): Promise<boolean> {
   await lockConnection(client, orgId, connectionId);
   const { rowCount } = await client.query(
     `UPDATE app.integration_secret SET renewing_until = NULL, renew_at = NULL, refused_at = $3, renew_problem = $4 WHERE org_id = $1 AND id = $2 AND refused_at IS NULL`,
@@ -109,14 +124,14 @@ export async function insertRevocation(
   await wantRevocation(client, orgId, made.id);
 }
 
+export interface RevokedTokens {
+  readonly connectionId: string;
+  readonly kinds: readonly string[];
+  readonly ids?: readonly string[] | undefined;
+}
+
 /** Moves what a connection has of these kinds to what is to be given back. @param ids of the secrets; not given: all. @returns how many. */
-export async function revokeTokens(
-  client: PoolClient,
-  orgId: string,
-  connectionId: string,
-  kinds: readonly string[],
-  ids?: readonly string[],
-): Promise<number> {
+export async function revokeTokens(client: PoolClient, orgId: string, { connectionId, kinds, ids }: RevokedTokens): Promise<number> {
   const { rows } = await client.query<{ id: string }>(
     `WITH gone AS (DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = ANY ($3) AND ($4::text[] IS NULL OR id = ANY ($4)) RETURNING *)
      INSERT INTO app.credential_revocation (org_id, id, connection_id, kind, sealed, key_version, provider, host, settings)

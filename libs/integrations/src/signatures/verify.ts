@@ -25,7 +25,7 @@ export function verifySignature(scheme: SignatureScheme, secrets: readonly strin
   const text = typeof value === 'string' ? value : (value[0] as string);
   switch (scheme.kind) {
     case 'hmac-sha256':
-      return hmacRefusal(scheme, usable, delivery, text, now);
+      return hmacRefusal(scheme, { secrets: usable, delivery, header: text, now });
     case 'token':
       return usable.some((secret) => sameText(secret, text)) ? null : 'wrong';
     case 'basic': {
@@ -49,7 +49,10 @@ export function signedTimeRefusal(scheme: SignatureScheme, body: unknown, now: D
   return typeof value === 'number' ? timeRefusal(scheme.time, value, now) : 'malformed';
 }
 
-function hmacRefusal(scheme: Hmac, secrets: readonly string[], delivery: Delivery, header: string, now: Date): SignatureRefusal | null {
+function hmacRefusal(
+  scheme: Hmac,
+  { secrets, delivery, header, now }: { readonly secrets: readonly string[]; readonly delivery: Delivery; readonly header: string; readonly now: Date },
+): SignatureRefusal | null {
   const given = signaturesOf(scheme, header);
   if (given.length === 0) return 'malformed';
   const parts: Buffer[] = [];

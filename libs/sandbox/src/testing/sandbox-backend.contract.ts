@@ -60,7 +60,7 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
       const activate = async (claim: string, key: KeyObject = keys.privateKey) => {
         const body = JSON.stringify({ session_api_keys: ['k'.repeat(32)], env: {} });
         const claims = { slot_id: sandbox.slotId, pod_uid: sandbox.uid, claim_id: claim, epoch: 1, org: 'org' };
-        return (await sendActivation(sandbox.address, signActivation(claims, body, key, new Date()), body, signal)).result;
+        return (await sendActivation(sandbox.address, { token: signActivation(claims, body, key, new Date()), body, signal })).result;
       };
       expect(await activate('first', generateKeyPairSync('ed25519').privateKey)).toBe('failed');
       expect(await activate('first')).toBe('accepted');

@@ -24,7 +24,7 @@ export class TraceService {
 
   /** @throws SlipwayError `resource.not-found` */
   async read({ orgId }: Principal, conversationId: string, { after }: TraceQuery): Promise<ConversationTrace> {
-    const read = await collectTrace(this.pool, orgId, conversationId, after);
+    const read = await collectTrace(this.pool, orgId, conversationId, { after });
     if (read === null) throw notFound();
     const { collector, conversation, queued, from } = read;
     const { cut } = collector;

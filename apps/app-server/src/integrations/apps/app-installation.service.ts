@@ -163,7 +163,7 @@ export class AppInstallationService {
       await deleteSecrets(client, orgId, connectionId, INSTALLATION_SECRET);
       await insertSecret(client, orgId, { ...place, sealed });
       await setAccount(client, orgId, connectionId, installation.id);
-      await writeFacts(client, orgId, connectionId, facts, this.clock.now());
+      await writeFacts(client, orgId, { connectionId, facts, at: this.clock.now() });
       const detail = { provider, host, account: installation.account.login, installation: installation.id, repositories: installation.repositories };
       await client.query(auditOf(this.ids.uuid(), principal, { action: 'integration.install-app', target: connectionId, detail }));
     });

@@ -195,7 +195,7 @@ export class AuthorizationsService {
       if ((await lockConnection(client, orgId, connectionId)) === null) throw notFound();
       // Confirmed or given up by another request of this moment.
       if (!(await deleteRequest(client, orgId, id)) || !(await deleteSecrets(client, orgId, connectionId, PENDING, id))) throw notFound();
-      await revokeTokens(client, orgId, connectionId, ['oauth-tokens']);
+      await revokeTokens(client, orgId, { connectionId, kinds: ['oauth-tokens'] });
       await deleteSecrets(client, orgId, connectionId, 'token');
       await deleteSecrets(client, orgId, connectionId, 'app-installation');
       await insertTokens(client, orgId, connectionId, made);
@@ -219,7 +219,7 @@ export class AuthorizationsService {
   }
 
   private async giveUp(client: PoolClient, orgId: string, connectionId: string, id: string): Promise<void> {
-    await revokeTokens(client, orgId, connectionId, [PENDING], [id]);
+    await revokeTokens(client, orgId, { connectionId, kinds: [PENDING], ids: [id] });
     await deleteRequest(client, orgId, id);
   }
 

@@ -60,7 +60,7 @@ export async function endUnconfirmed(pool: SqlPool, now: Date, limit: number): P
        RETURNING id, org_id AS "orgId", connection_id AS "connectionId"`,
       [now, limit],
     );
-    for (const { id, orgId, connectionId } of rows) await revokeTokens(client, orgId, connectionId, ['oauth-pending'], [id]);
+    for (const { id, orgId, connectionId } of rows) await revokeTokens(client, orgId, { connectionId, kinds: ['oauth-pending'], ids: [id] });
     return rows.length;
   });
 }

@@ -184,7 +184,7 @@ describe('credentials of connections, seen to by the worker', () => {
   it('of a connection that is gone are revoked when the provider is back, both tokens with the client that they are of', async () => {
     const id = await connection('gitlab');
     const secret = await authorize(id);
-    await inOrg(pool, ORG, (client) => revokeTokens(client, ORG, id, ['oauth-tokens']));
+    await inOrg(pool, ORG, (client) => revokeTokens(client, ORG, { connectionId: id, kinds: ['oauth-tokens'] }));
     await owner.query('DELETE FROM app.integration_connection WHERE id = $1', [id]);
     answers['/oauth/revoke'] = json(503, {});
     expect(await revocation.run({ orgId: ORG, revocationId: secret })).toBe(60_000);
@@ -201,7 +201,7 @@ describe('credentials of connections, seen to by the worker', () => {
   it('that the provider does not take back in a day are left to end', async () => {
     const id = await connection('gitlab');
     const secret = await authorize(id);
-    await inOrg(pool, ORG, (client) => revokeTokens(client, ORG, id, ['oauth-tokens']));
+    await inOrg(pool, ORG, (client) => revokeTokens(client, ORG, { connectionId: id, kinds: ['oauth-tokens'] }));
     answers['/oauth/revoke'] = json(503, {});
     const waits: Array<number | null> = [];
     do waits.push(await revocation.run({ orgId: ORG, revocationId: secret }));

@@ -133,7 +133,7 @@ describe('the app of a connection', () => {
     if (opened === null) throw new Error('no app');
     const facts = await apps.facts(opened, String(installation.id));
     await seal('app-installation', sealedInstallation(String(installation.id)));
-    await inOrg(pool, ORG, (client) => writeFacts(client, ORG, CONNECTION, facts, clock.now()));
+    await inOrg(pool, ORG, (client) => writeFacts(client, ORG, { connectionId: CONNECTION, facts, at: clock.now() }));
     await owner.query(
       `INSERT INTO app.integration_account_claim (provider, host, account_id, org_id, connection_id) VALUES ('github', $1, '2', $2, $3) ON CONFLICT DO NOTHING`,
       [...[github.host, ORG, CONNECTION]],

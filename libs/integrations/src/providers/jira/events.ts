@@ -103,7 +103,11 @@ function commented(issue: Issue, said: z.output<typeof comment>, context: Readin
   return intentOf({ issue, actor, trigger, key: `comment/${said.id}`, instruction, confidential });
 }
 
-function wordless(issue: Issue, by: User | null, trigger: 'label' | 'assignment', key: string, context: ReadingContext): Reading {
+function wordless(
+  issue: Issue,
+  { by, trigger, key }: { readonly by: User | null; readonly trigger: 'label' | 'assignment'; readonly key: string },
+  context: ReadingContext,
+): Reading {
   const actor = actorOf(by);
   if (actor === null) return ignored('unreadable', 'user');
   const refused = refusedActor(actor, context);
@@ -126,16 +130,16 @@ const updated = reads(
       // Both are whole lists: what is new is in the second alone.
       .flatMap((item) => [...labelsOf(item.toString)].filter((each) => !labelsOf(item.fromString).has(each)));
     const key = `changelog/${changelog.id}`;
-    if (added.some((label) => namesLabel(context, label))) return wordless(issue, body.user, 'label', key, context);
+    if (added.some((label) => namesLabel(context, label))) return wordless(issue, { by: body.user, trigger: 'label', key }, context);
     const ours = changelog.items.some(({ field, to }) => field === 'assignee' && to !== null && context.own.ids.includes(to));
-    return ours ? wordless(issue, body.user, 'assignment', key, context) : ignored('no-trigger');
+    return ours ? wordless(issue, { by: body.user, trigger: 'assignment', key }, context) : ignored('no-trigger');
   },
 );
 
 const created = reads(fields({ user: maybe(user), issue }), ({ user, issue }, context) => {
-  if (issue.fields.labels.some((label) => namesLabel(context, label))) return wordless(issue, user, 'label', 'created', context);
+  if (issue.fields.labels.some((label) => namesLabel(context, label))) return wordless(issue, { by: user, trigger: 'label', key: 'created' }, context);
   const assignee = issue.fields.assignee === null ? null : idOf(issue.fields.assignee);
-  if (assignee !== null && context.own.ids.includes(assignee)) return wordless(issue, user, 'assignment', 'created', context);
+  if (assignee !== null && context.own.ids.includes(assignee)) return wordless(issue, { by: user, trigger: 'assignment', key: 'created' }, context);
   const actor = actorOf(user);
   const description = issue.fields.description;
   if (actor === null || description === undefined) return ignored('no-trigger');

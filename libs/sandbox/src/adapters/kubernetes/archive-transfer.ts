@@ -29,7 +29,7 @@ export class ArchiveTransfer {
   async save(sandbox: ArchiveEnd, workspace: string, signal: AbortSignal): Promise<{ bytes: number }> {
     let bytes = 0;
     for (const part of ARCHIVE_PARTS) {
-      const response = await this.send(sandbox, part, 'read', null, signal);
+      const response = await this.send(sandbox, { part, op: 'read', source: null }, signal);
       if (response.statusCode !== 200) throw await refused(response, `the part ${part} of its workspace cannot be read`);
       bytes += (await this.store.put(workspace, part, response, signal)).bytes;
     }
@@ -45,7 +45,7 @@ export class ArchiveTransfer {
       const kept = await this.store.get(workspace, part, signal);
       if (kept === null) continue;
       try {
-        const response = await this.send(sandbox, part, 'write', kept, signal);
+        const response = await this.send(sandbox, { part, op: 'write', source: kept }, signal);
         if (response.statusCode !== 204) throw await refused(response, `the part ${part} of the workspace cannot be put into the sandbox`);
         response.resume();
       } finally {
@@ -54,7 +54,11 @@ export class ArchiveTransfer {
     }
   }
 
-  private send(sandbox: ArchiveEnd, part: ArchivePart, op: ArchiveClaims['op'], source: Readable | null, signal: AbortSignal): Promise<http.IncomingMessage> {
+  private send(
+    sandbox: ArchiveEnd,
+    { part, op, source }: { readonly part: ArchivePart; readonly op: ArchiveClaims['op']; readonly source: Readable | null },
+    signal: AbortSignal,
+  ): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = {
         authorization: `Bearer ${this.token(sandbox, part, op)}`,

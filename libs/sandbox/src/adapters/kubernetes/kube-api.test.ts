@@ -27,11 +27,13 @@ describe('calls to an API server', () => {
   it('take a missing object, one that exists already and another uid for answers, not for errors', async () => {
     expect(await get()).toBeNull();
     const body = { metadata: { name: 'one' } };
-    expect(await api.create('refill', PATH, body, 'make the sandbox', signal)).toMatchObject({ metadata: { name: 'one', uid: 'uid-1' } });
-    expect(await api.create('refill', PATH, body, 'make the sandbox', signal)).toBe('exists');
-    expect(await api.delete('claim', `${PATH}/one`, { uid: 'other' }, 'delete the sandbox', signal)).toBe('conflict');
-    expect(await api.delete('claim', `${PATH}/one`, { uid: 'uid-1' }, 'delete the sandbox', signal)).toBe('accepted');
-    expect(await api.delete('claim', `${PATH}/one`, { uid: 'uid-1' }, 'delete the sandbox', signal)).toBe('gone');
+    expect(await api.create({ budget: 'refill', path: PATH, body, doing: 'make the sandbox', signal })).toMatchObject({
+      metadata: { name: 'one', uid: 'uid-1' },
+    });
+    expect(await api.create({ budget: 'refill', path: PATH, body, doing: 'make the sandbox', signal })).toBe('exists');
+    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'other' }, doing: 'delete the sandbox', signal })).toBe('conflict');
+    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'uid-1' }, doing: 'delete the sandbox', signal })).toBe('accepted');
+    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'uid-1' }, doing: 'delete the sandbox', signal })).toBe('gone');
   });
 
   it('read their credentials again when the server does not accept them, once', async () => {

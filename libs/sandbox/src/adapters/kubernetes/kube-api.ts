@@ -73,6 +73,14 @@ interface Answer {
   readonly value?: unknown;
 }
 
+export interface WriteCall extends Pick<Call, 'budget' | 'path' | 'doing' | 'signal'> {
+  readonly body: object;
+}
+
+export interface DeleteCall extends Pick<Call, 'budget' | 'path' | 'doing' | 'signal'> {
+  readonly options: { readonly uid: string; readonly graceSeconds?: number };
+}
+
 /**
  * The few calls to the API server that sandboxes need.
  *
@@ -111,27 +119,21 @@ export class KubeApi {
   }
 
   /** `exists` when there is one of that name. */
-  async create(budget: BudgetName, path: string, body: object, doing: string, signal: AbortSignal): Promise<unknown | 'exists'> {
+  async create({ budget, path, body, doing, signal }: WriteCall): Promise<unknown | 'exists'> {
     const answer = await this.call({ budget, method: 'POST', path, body, doing, signal });
     if (answer.status === 409 && readStatus(answer.body).reason === 'AlreadyExists') return 'exists';
     return this.expect(answer, doing);
   }
 
   /** A merge patch. `null` when there is none, or `metadata.uid` of the patch is another's. */
-  async patch(budget: BudgetName, path: string, body: object, doing: string, signal: AbortSignal): Promise<unknown> {
+  async patch({ budget, path, body, doing, signal }: WriteCall): Promise<unknown> {
     const answer = await this.call({ budget, method: 'PATCH', path, body, contentType: 'application/merge-patch+json', doing, signal });
     if (answer.status === 404 || answer.status === 409 || (answer.status === 422 && answer.body.includes('metadata.uid'))) return null;
     return this.expect(answer, doing);
   }
 
   /** @returns `conflict` when the one of that name has another uid. */
-  async delete(
-    budget: BudgetName,
-    path: string,
-    options: { readonly uid: string; readonly graceSeconds?: number },
-    doing: string,
-    signal: AbortSignal,
-  ): Promise<'accepted' | 'gone' | 'conflict'> {
+  async delete({ budget, path, options, doing, signal }: DeleteCall): Promise<'accepted' | 'gone' | 'conflict'> {
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',

@@ -118,8 +118,8 @@ export class KubernetesBackend implements SandboxBackend {
     const template = templateFor(this.templates, image, size);
     if (this.pods.get(checked(name)) !== undefined) return;
     const identity = { name, slotId, token: randomBytes(32).toString('base64url') };
-    const pod = sandboxPod(template, size, identity, this.settings(), this.templateOf(spec));
-    const made = await this.api.create('refill', this.pods.path, pod, 'make the sandbox', signal);
+    const pod = sandboxPod({ template, size, identity, settings: this.settings(), hash: this.templateOf(spec) });
+    const made = await this.api.create({ budget: 'refill', path: this.pods.path, body: pod, doing: 'make the sandbox', signal });
     if (made !== 'exists') this.pods.learn(made);
   }
 
@@ -204,7 +204,7 @@ export class KubernetesBackend implements SandboxBackend {
   /** One merge patch of a pod's metadata. @returns `false` when the pod has gone or has another uid. */
   private async write(pod: Pick<PodView, 'name' | 'uid'>, metadata: object, doing: string, signal: AbortSignal): Promise<boolean> {
     const path = `${this.pods.path}/${encodeURIComponent(pod.name)}`;
-    const written = await this.api.patch('claim', path, { metadata: { ...metadata, uid: pod.uid } }, doing, signal);
+    const written = await this.api.patch({ budget: 'claim', path, body: { metadata: { ...metadata, uid: pod.uid } }, doing, signal });
     if (written === null) return false;
     this.pods.learn(written);
     return true;

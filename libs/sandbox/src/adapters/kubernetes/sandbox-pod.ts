@@ -46,15 +46,23 @@ export interface PodIdentity {
 
 /** What new pods of this kind are made of: it changes with everything that is in a pod but its name, slot and token. */
 export function templateHash(template: SandboxTemplate, size: ResourceFactor, settings: PodSettings): string {
-  const pod = sandboxPod(template, size, { name: 'sb-0', slotId: '0', token: '' }, settings, '');
+  const pod = sandboxPod({ template, size, identity: { name: 'sb-0', slotId: '0', token: '' }, settings, hash: '' });
   return createHash('sha256').update(JSON.stringify(pod)).digest('hex').slice(0, 16);
+}
+
+export interface SandboxPodOptions {
+  readonly template: SandboxTemplate;
+  readonly size: ResourceFactor;
+  readonly identity: PodIdentity;
+  readonly settings: PodSettings;
+  readonly hash: string;
 }
 
 /**
  * The pod of one sandbox: agent-server, and action-server beside it as a sidecar of its own user, which is started again when it dies. agent-server is not
  * (`restartPolicy: Never`): with it the activation latch would come back blank.
  */
-export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, identity: PodIdentity, settings: PodSettings, hash: string): V1Pod {
+export function sandboxPod({ template, size, identity, settings, hash }: SandboxPodOptions): V1Pod {
   const { resources, agentServerResources } = template;
   const storage = times(resources.limits.ephemeralStorage, size);
   const names = namesOf(template.egress, settings.names);

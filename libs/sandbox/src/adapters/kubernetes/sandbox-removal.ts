@@ -156,7 +156,13 @@ export class SandboxRemoval {
       if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'pod deleted without its lost node, its processes may still run there');
       this.ordered.add(pod.uid);
       try {
-        const result = await this.api.delete('claim', path, { uid: pod.uid, graceSeconds: force ? 0 : END_SECONDS }, 'delete the sandbox', signal);
+        const result = await this.api.delete({
+          budget: 'claim',
+          path,
+          options: { uid: pod.uid, graceSeconds: force ? 0 : END_SECONDS },
+          doing: 'delete the sandbox',
+          signal,
+        });
         if (result === 'accepted') isOurs = true;
         else this.ordered.delete(pod.uid);
         isForced = force && result === 'accepted';

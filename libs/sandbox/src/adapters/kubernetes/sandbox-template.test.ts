@@ -70,7 +70,7 @@ describe('the pod of a template', () => {
       [1, '250m', '1.5Gi', '8Gi'],
       [8, '2000m', '12Gi', '64Gi'],
     ] as const) {
-      const pod = sandboxPod(read(), size, identity, settings, 'hash');
+      const pod = sandboxPod({ template: read(), size, identity, settings, hash: 'hash' });
       const tools = pod.spec?.initContainers?.[0]?.resources;
       expect([tools?.requests?.['cpu'], tools?.limits?.['memory'], tools?.limits?.['ephemeral-storage']]).toEqual([cpu, memory, storage]);
       expect(pod.spec?.containers[0]?.resources?.limits?.['memory']).toBe('512Mi');
@@ -91,7 +91,7 @@ describe('the pod of a template', () => {
       imagePullPolicy: 'Always',
       priorityClassName: 'batch',
     };
-    const { metadata, spec } = sandboxPod(read(requested), 2, identity, settings, 'hash');
+    const { metadata, spec } = sandboxPod({ template: read(requested), size: 2, identity, settings, hash: 'hash' });
     expect(spec).toMatchObject({
       runtimeClassName: 'gvisor',
       nodeSelector: { pool: 'sandboxes' },
@@ -105,7 +105,7 @@ describe('the pod of a template', () => {
   });
 
   it('shares with its tool process only the token between them', () => {
-    const pod = sandboxPod(read(), 1, identity, settings, 'hash');
+    const pod = sandboxPod({ template: read(), size: 1, identity, settings, hash: 'hash' });
     const names = pod.spec?.initContainers?.[0]?.env?.map(({ name }) => name);
     expect(names?.sort()).toEqual(['ACTION_SERVER_TOKEN', 'ARCHIVE_MAX_BYTES', 'HOME', 'HOME_DIR', 'HOST', 'LOG_LEVEL', 'PORT', 'STATE_DIR', 'WORKSPACE_DIR']);
     expect(pod.spec?.initContainers?.[0]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' });
@@ -118,7 +118,7 @@ describe('the pod of a template', () => {
         { name: 'proxy.slipway.svc.cluster.local', address: 'fd00::5' },
       ];
       const template = read(egress === 'allow-list' ? { egress, allowedHosts: ['example.com'] } : { egress });
-      const { metadata, spec } = sandboxPod(template, 1, identity, { ...settings, names: { dns: 'none', hosts } }, 'hash');
+      const { metadata, spec } = sandboxPod({ template, size: 1, identity, settings: { ...settings, names: { dns: 'none', hosts } }, hash: 'hash' });
       expect(spec).toMatchObject({
         dnsPolicy: 'None',
         dnsConfig: { nameservers: ['127.0.0.1'] },
@@ -135,7 +135,7 @@ describe('the pod of a template', () => {
       [{ egress: 'open' }, 'none'],
       [{ egress: 'none' }, 'cluster'],
     ] as const) {
-      const { metadata, spec } = sandboxPod(read(change), 1, identity, { ...settings, names: { dns, hosts: [] } }, 'hash');
+      const { metadata, spec } = sandboxPod({ template: read(change), size: 1, identity, settings: { ...settings, names: { dns, hosts: [] } }, hash: 'hash' });
       expect([spec?.dnsPolicy, spec?.dnsConfig, spec?.hostAliases, metadata?.labels?.['slipway.dev/dns']]).toEqual([
         undefined,
         undefined,

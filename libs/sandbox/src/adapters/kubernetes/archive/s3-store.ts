@@ -75,7 +75,7 @@ class S3Store implements WorkspaceStore {
     try {
       const Key = this.prefix + archiveKey(workspace, part);
       signal.throwIfAborted();
-      await uploadObject(this.library, this.client, { Bucket: this.bucket, Key }, bounded, signal);
+      await uploadObject({ library: this.library, client: this.client, address: { Bucket: this.bucket, Key }, source: bounded }, signal);
       return { bytes: bounded.bytes };
     } catch (error) {
       source.destroy();

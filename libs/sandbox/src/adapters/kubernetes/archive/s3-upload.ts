@@ -12,19 +12,20 @@ export interface ObjectAddress {
   readonly Key: string;
 }
 
+export interface S3Upload {
+  readonly library: typeof import('@aws-sdk/client-s3');
+  readonly client: S3Client;
+  readonly address: ObjectAddress;
+  readonly source: AsyncIterable<Buffer>;
+}
+
 /**
  * Uploads a stream of unknown length as an object. It appears when the last byte is there; a failure of either side, or
  * `signal`, leaves no object and no part of one: parts that stay are paid for, and no list shows them. Only a process
  * that is killed, or a store that goes away in the middle, leaves some: give the bucket a rule that ends incomplete
  * uploads.
  */
-export async function uploadObject(
-  library: typeof import('@aws-sdk/client-s3'),
-  client: S3Client,
-  address: ObjectAddress,
-  source: AsyncIterable<Buffer>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function uploadObject({ library, client, address, source }: S3Upload, signal: AbortSignal): Promise<void> {
   const parts = partsOf(source);
   const first = await parts.next();
   const content = first.done === true ? Buffer.alloc(0) : first.value;

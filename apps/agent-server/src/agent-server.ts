@@ -122,7 +122,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
   const stop = async (): Promise<void> => {
     const holdsWork = config.STOP_GRACE_SECONDS > 0 && !activation.untouched && !reads.isFresh();
-    await endWork(http, sockets, conversations, warm, holdsWork);
+    await endWork({ http, sockets, conversations, warm }, holdsWork);
     if (holdsWork) {
       logger.info({ seconds: config.STOP_GRACE_SECONDS }, 'waiting for the workspace to be saved');
       // The kubelet does not shorten a grace period that has begun: the sandbox ends by itself.
@@ -146,11 +146,18 @@ async function announce(stateDir: string, port: number): Promise<void> {
   await rename(`${file}.draft`, file);
 }
 
+interface WorkParts {
+  readonly http: Server;
+  readonly sockets: EventSockets;
+  readonly conversations: Conversations;
+  readonly warm: KeepWarm;
+}
+
 /**
  * @param staysOpen runtime-api may still read the workspace, by the platform's signature. The agents are idle, so the
  * files do not change.
  */
-async function endWork(http: Server, sockets: EventSockets, conversations: Conversations, warm: KeepWarm, staysOpen: boolean): Promise<void> {
+async function endWork({ http, sockets, conversations, warm }: WorkParts, staysOpen: boolean): Promise<void> {
   warm.stop();
   if (!staysOpen) http.close();
   const open = await conversations.opened();

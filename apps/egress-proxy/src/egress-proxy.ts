@@ -67,7 +67,7 @@ export async function startEgressProxy(
   server.timeout = idleMs;
   server.maxConnections = config.EGRESS_MAX_CONNECTIONS;
   server.on('connect', (request, client, head) => {
-    serveTunnel(gate, request, client as Socket, head, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch((err: unknown) => {
+    serveTunnel(gate, { request, client: client as Socket, head }, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch((err: unknown) => {
       logger.error({ err }, 'tunnel failed');
       client.destroy();
     });

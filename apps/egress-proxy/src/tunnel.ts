@@ -23,8 +23,14 @@ export interface TunnelOptions {
   readonly tlsPorts: readonly number[];
 }
 
+export interface ConnectRequest {
+  readonly request: IncomingMessage;
+  readonly client: Socket;
+  readonly head: Buffer;
+}
+
 /** Serves one `CONNECT`: joins the sandbox with the host, once what it says first is what it asked for. */
-export async function serveTunnel(gate: Gate, request: IncomingMessage, client: Socket, head: Buffer, { idleMs, tlsPorts }: TunnelOptions): Promise<void> {
+export async function serveTunnel(gate: Gate, { request, client, head }: ConnectRequest, { idleMs, tlsPorts }: TunnelOptions): Promise<void> {
   const gone = new AbortController();
   client.removeAllListeners('timeout');
   client.setTimeout(idleMs, () => client.destroy());

@@ -143,12 +143,11 @@ export class SandboxProxy {
       };
       await forward(
         this.options.agent,
-        request,
-        response,
+        { request, response },
         {
           origin: target.origin,
           path: address.path,
-          headers: [...Object.entries(paid).flat(), ...requestHeaders(request, address, target, grant.user, this.scheme)],
+          headers: [...Object.entries(paid).flat(), ...requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme })],
           signal: ended.signal,
         },
         (_status, headers) => responseHeaders(headers, { frameOrigin: this.frameOrigin, address, renewedCookie }),
@@ -190,10 +189,8 @@ export class SandboxProxy {
     const tunnel = await openTunnel(
       socket,
       head,
-      { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, grant.user, this.scheme), upgrade },
-      (headers) => responseHeaders(headers, rules),
-      work.socket(grant, request),
-      this.framesOf(grant, address),
+      { origin: target.origin, path: address.path, headers: requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme }), upgrade },
+      { answer: (headers) => responseHeaders(headers, rules), said: work.socket(grant, request), admit: this.framesOf(grant, address) },
     ).catch((error: unknown) => {
       locator.forget(grant.orgId, address.conversation);
       throw error;

@@ -5,13 +5,17 @@ import type { ConversationEvent } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import type { ConversationMeta } from '../settings/conversation-settings.js';
 
+export interface InfoParts {
+  readonly confirmation: ConfirmationSettings;
+  readonly directory: string;
+  readonly outbox: object | null;
+}
+
 /** A conversation as `GET /api/conversations/{id}` answers it. The model's key is never in it. */
 export function conversationInfo(
   meta: ConversationMeta,
   events: readonly ConversationEvent[],
-  { policy, analyzer }: ConfirmationSettings,
-  directory: string,
-  outbox: object | null,
+  { confirmation: { policy, analyzer }, directory, outbox }: InfoParts,
 ): ConversationInfo {
   return {
     id: meta.id,

@@ -47,6 +47,13 @@ import type { ActiveRun, ConversationDeps } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
 import { type Fork, forkOf, withModel } from './fork.js';
 
+export interface ConversationStart {
+  readonly directory: string;
+  readonly request: StartConversationRequest;
+  readonly deps: ConversationDeps;
+  readonly events?: readonly ConversationEvent[] | undefined;
+}
+
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {
   private started: Started | undefined;
@@ -100,20 +107,18 @@ export class Conversation {
   }
 
   /** @param events what its log begins with. */
-  static async create(
-    id: string,
-    directory: string,
-    request: StartConversationRequest,
-    deps: ConversationDeps,
-    events: readonly ConversationEvent[] = [],
-  ): Promise<Conversation> {
+  static async create(id: string, { directory, request, deps, events = [] }: ConversationStart): Promise<Conversation> {
     const log = await EventLog.open(directory);
     if (events.length > 0) await log.append(events);
     return new Conversation(directory, metaOf(id, request, new Date().toISOString()), log, deps);
   }
 
   info(): ConversationInfo {
-    return conversationInfo(this.meta, this.log.events, this.confirmation.settings, this.directory, this.started?.link?.outbox.state ?? null);
+    return conversationInfo(this.meta, this.log.events, {
+      confirmation: this.confirmation.settings,
+      directory: this.directory,
+      outbox: this.started?.link?.outbox.state ?? null,
+    });
   }
 
   /**

@@ -38,7 +38,7 @@ export class Conversations {
       await before?.catch(() => undefined);
       await this.discover();
       const created = !this.open.has(id);
-      if (created) this.open.set(id, Conversation.create(id, path.join(this.directory, id), request, this.deps));
+      if (created) this.open.set(id, Conversation.create(id, { directory: path.join(this.directory, id), request, deps: this.deps }));
       const conversation = (await this.open.get(id)) as Conversation;
       try {
         await conversation.start(request, author);
@@ -64,7 +64,7 @@ export class Conversations {
     const { request, events } = (await this.get(id)).fork(wanted);
     const forkId = wanted.id?.toLowerCase() ?? randomUUID();
     if (this.open.has(forkId)) throw new SlipwayError('conversation.exists', 'There is a conversation with this id already.');
-    const making = Conversation.create(forkId, path.join(this.directory, forkId), request, this.deps, events);
+    const making = Conversation.create(forkId, { directory: path.join(this.directory, forkId), request, deps: this.deps, events });
     this.open.set(forkId, making);
     try {
       const fork = await making;

@@ -14,7 +14,7 @@ const DOCS_URL = '/docs';
 export function createHttpServer(router: Router, guard: Guard, logger: Logger, drainedMs = DRAINED_MS): Server {
   const server = createServer((request, response) => {
     const traceparent = request.headers['traceparent'];
-    runInContext({ traceId: traceIdOf(traceparent) }, () => void serve(request, response, router, guard, logger, drainedMs));
+    runInContext({ traceId: traceIdOf(traceparent) }, () => void serve(request, response, { router, guard, logger, drainedMs }));
   });
   // A command may run for an hour; clients that send nothing are cut off by the headers' limit.
   server.requestTimeout = 0;
@@ -23,7 +23,14 @@ export function createHttpServer(router: Router, guard: Guard, logger: Logger, d
   return server;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, router: Router, guard: Guard, logger: Logger, drainedMs: number): Promise<void> {
+interface ServeOptions {
+  readonly router: Router;
+  readonly guard: Guard;
+  readonly logger: Logger;
+  readonly drainedMs: number;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, { router, guard, logger, drainedMs }: ServeOptions): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client went away')));
   try {

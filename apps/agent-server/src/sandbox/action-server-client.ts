@@ -36,6 +36,12 @@ const VSCODE_TIMEOUT_MS = 60_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
 const ACTION_CEILING_MS = 3_660_000;
 
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly traceparent: string;
+  readonly timeoutMs: number;
+}
+
 /**
  * The sandbox's tool process. It may die and come back at any time; it is then given the environment again before it is asked anything.
  * Aborting a call closes its connection, which kills what the call had started.
@@ -122,7 +128,7 @@ export class ActionServerClient implements ToolPort {
   ): Promise<SandboxObservation> {
     await orAborted(this.marking, signal);
     const body = watch === undefined ? { action } : { action, call: watch.call };
-    const work = (): Promise<unknown> => this.post('/execute_action', body, signal, traceparent, ACTION_CEILING_MS);
+    const work = (): Promise<unknown> => this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
     const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));
     const parsed = ExecuteActionResponse.safeParse(answer);
     if (!parsed.success)
@@ -139,7 +145,11 @@ export class ActionServerClient implements ToolPort {
 
   /** A call of a tool of an MCP server, which `set` of servers has. @throws as `execute`. */
   async callMcp(set: string, call: McpCallRequest, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<MCPToolObservation> {
-    const answer = await this.post(`/mcp/call?set=${encodeURIComponent(set)}`, call, context.signal, context.traceparent, ACTION_CEILING_MS);
+    const answer = await this.post(`/mcp/call?set=${encodeURIComponent(set)}`, call, {
+      signal: context.signal,
+      traceparent: context.traceparent,
+      timeoutMs: ACTION_CEILING_MS,
+    });
     const parsed = McpCallResponse.safeParse(answer);
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read.', { internal: parsed.error.message });
@@ -148,7 +158,7 @@ export class ActionServerClient implements ToolPort {
 
   /** One command outside the agent's shell. @throws as `execute`. */
   async runCommand(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
-    const answer = await this.post('/bash/execute', request, signal, currentTraceparent(), (request.timeout + 30) * 1000);
+    const answer = await this.post('/bash/execute', request, { signal, traceparent: currentTraceparent(), timeoutMs: (request.timeout + 30) * 1000 });
     const parsed = RunCommandResponse.safeParse(answer);
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool process answered something that could not be read.', { internal: parsed.error.message });
@@ -165,7 +175,7 @@ export class ActionServerClient implements ToolPort {
 
   /** Starts VS Code unless it runs, where the image has it; the answer says why not. @throws as `execute`. */
   async openVscode(host: string, signal: AbortSignal): Promise<OpenVscodeResponse> {
-    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, signal, currentTraceparent(), VSCODE_TIMEOUT_MS));
+    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, { signal, traceparent: currentTraceparent(), timeoutMs: VSCODE_TIMEOUT_MS }));
   }
 
   /** Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
@@ -254,7 +264,7 @@ export class ActionServerClient implements ToolPort {
     }
   }
 
-  private async post(path: string, body: unknown, signal: AbortSignal, traceparent: string, timeoutMs: number): Promise<unknown> {
+  private async post(path: string, body: unknown, { signal, traceparent, timeoutMs }: PostOptions): Promise<unknown> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const until = performance.now() + this.comeBackMs;
     for (;;) {

@@ -38,6 +38,14 @@ interface Target {
   readonly channel?: string | undefined;
 }
 
+/** Who has opened a socket. `stream` is what it is sent over. */
+interface Client {
+  readonly socket: WebSocket;
+  readonly stream: Duplex;
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+}
+
 /**
  * `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live. What the client sends are messages that start a run, and answers to what waits
  * (`ConfirmationFrame`).
@@ -82,10 +90,11 @@ export class EventSockets {
     );
     const server = await this.server;
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
-    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, found.groups ?? {}, query));
+    server.handleUpgrade(request, stream, head, (socket) => void this.accept({ socket, stream, request, query }, found.groups ?? {}));
   }
 
-  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, { id, channel }: Target, query: URLSearchParams): Promise<void> {
+  private async accept(client: Client, { id, channel }: Target): Promise<void> {
+    const { socket, request, query } = client;
     socket.on('error', () => socket.terminate());
     // A client need not wait for its first answer: what it says until then is taken in after it.
     const early: Array<readonly [RawData, boolean]> = [];
@@ -109,7 +118,7 @@ export class EventSockets {
       if (socket.readyState !== socket.OPEN) return;
       const count = this.subscribers.get(conversation.id)?.size ?? 0;
       if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
-      const receive = this.subscribe(socket, stream, conversation, query, request);
+      const receive = this.subscribe(client, conversation);
       for (const [data, isBinary] of take()) receive(data, isBinary);
     } catch (error) {
       if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
@@ -133,13 +142,7 @@ export class EventSockets {
     return null;
   }
 
-  private subscribe(
-    socket: WebSocket,
-    stream: Duplex,
-    conversation: Conversation,
-    query: URLSearchParams,
-    request: IncomingMessage,
-  ): (data: RawData, isBinary: boolean) => void {
+  private subscribe({ socket, stream, request, query }: Client, conversation: Conversation): (data: RawData, isBinary: boolean) => void {
     const { log } = conversation;
     const traceId = traceIdOf(headerOf(request, 'traceparent'));
     const from = startOf(conversation, query);

@@ -72,7 +72,12 @@ export class AuthorityTurns {
   constructor(private readonly options: AuthorityTurnsOptions) {}
 
   /** @param accounts `null`: those of the key are to be read again. @throws (rejects) as `Admitter.admit`. */
-  ask(key: StoredKey, accounts: readonly number[] | null, want: number, least: number, signal: AbortSignal): Promise<Reservation> {
+  ask(
+    key: StoredKey,
+    accounts: readonly number[] | null,
+    { want, least }: { readonly want: number; readonly least: number },
+    signal: AbortSignal,
+  ): Promise<Reservation> {
     if (this.failing !== null || this.closed) return this.withoutAuthority(this.failing);
     return new Promise((resolve, reject) => {
       const call: Waiting = {

@@ -101,7 +101,7 @@ export class BudgetLeases {
   reserve(key: StoredKey, want: number, least: number, signal: AbortSignal): Reservation | Promise<Reservation> {
     if (key.budgets === undefined || key.budgets.length === 0 || want === 0) return UNLIMITED;
     const { leases, until } = this.book.chainOf(key);
-    if (until <= this.options.clock.now().getTime()) return this.turns.ask(key, null, want, least, signal);
+    if (until <= this.options.clock.now().getTime()) return this.turns.ask(key, null, { want, least }, signal);
     const now = performance.now();
     const reservation = now - this.beatAt < this.options.holdSeconds * 500 ? this.book.reserve(leases, want, now) : null;
     return (
@@ -109,8 +109,7 @@ export class BudgetLeases {
       this.turns.ask(
         key,
         leases.map(({ account }) => account),
-        want,
-        least,
+        { want, least },
         signal,
       )
     );

@@ -54,7 +54,7 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey,
   fastify.get('/internal/calls/:org/:conversation', async (request): Promise<LedgerCalls> => {
     requireMasterKey(request);
     const { org, conversation } = request.params as { org: string; conversation: string };
-    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), parseOrThrow(CallsQuery, request.query), providerOf));
+    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), { range: parseOrThrow(CallsQuery, request.query), providerOf }));
   });
   fastify.put('/internal/budget-stops/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
     requireMasterKey(request);

@@ -146,7 +146,7 @@ async function count(options: CompletionHandlerOptions, incoming: Incoming): Pro
   const admission = await options.admitter.admit(key, countClaim(model, deployment), options.shutdown);
   if (response.destroyed) return release(admission);
   const identity = { key, requestId, traceId, model, streamed: false, purpose: COUNT_PURPOSE, fromCache: false };
-  await countTokens(options, new Call(identity, admission, options), asked, deployment, response, admission.headers());
+  await countTokens(options, { call: new Call(identity, admission, options), asked, deployment, response, headers: admission.headers() });
 }
 
 /** Of the rows of `count_tokens` in the ledger. */

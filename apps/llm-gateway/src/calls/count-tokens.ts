@@ -14,6 +14,14 @@ const COUNT_MS = 5_000;
 /** The request is at fault: another count would not help. */
 const REFUSED = new Set([400, 413, 422]);
 
+export interface CountRequest {
+  readonly call: Call;
+  readonly asked: Asked;
+  readonly deployment: Deployment | null;
+  readonly response: ServerResponse;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Answers how many tokens a request has: by the provider where it counts, else by our own estimate, marked in a header.
  * It is one row of the ledger, whatever its end: at the price that its deployment has for a count, which is 0 unless
@@ -23,11 +31,7 @@ const REFUSED = new Set([400, 413, 422]);
  */
 export async function countTokens(
   { dispatchers, shutdown }: { readonly dispatchers: Dispatchers; readonly shutdown: AbortSignal },
-  call: Call,
-  asked: Asked,
-  deployment: Deployment | null,
-  response: ServerResponse,
-  headers: Readonly<Record<string, string>>,
+  { call, asked, deployment, response, headers }: CountRequest,
 ): Promise<void> {
   const exchange = deployment === null ? null : openCountTokens(asked, deployment.target);
   const sent = deployment !== null && exchange !== null;

@@ -30,8 +30,13 @@ export async function readCalls(
   pool: SqlPool,
   orgId: string,
   conversationId: string,
-  range: { readonly from?: string | undefined; readonly to?: string | undefined; readonly limit: number },
-  providerOf: (deployment: string) => string | null,
+  {
+    range,
+    providerOf,
+  }: {
+    readonly range: { readonly from?: string | undefined; readonly to?: string | undefined; readonly limit: number };
+    readonly providerOf: (deployment: string) => string | null;
+  },
 ): Promise<LedgerCalls> {
   const { rows } = await inOrg(pool, orgId, (client) =>
     client.query<Row>({

@@ -51,14 +51,18 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
       values: [key.id, JSON.stringify(key.metadata), key.sealedProviders, key.blocked],
     });
     const { rpm_limit, tpm_limit, max_budget, budget_duration } = key.limits;
-    await setLimits(client, key.orgId, key.bound ? 'conversation' : 'key', key.bound ? key.conversationId : key.id, {
-      max_budget: max_budget ?? undefined,
-      budget_duration: budget_duration ?? undefined,
+    await setLimits(client, key.orgId, {
+      kind: key.bound ? 'conversation' : 'key',
+      subject: key.bound ? key.conversationId : key.id,
+      fields: {
+        max_budget: max_budget ?? undefined,
+        budget_duration: budget_duration ?? undefined,
+      },
     });
-    await setLimits(client, key.orgId, 'key', key.id, { rpm_limit: rpm_limit ?? undefined, tpm_limit: tpm_limit ?? undefined });
+    await setLimits(client, key.orgId, { kind: 'key', subject: key.id, fields: { rpm_limit: rpm_limit ?? undefined, tpm_limit: tpm_limit ?? undefined } });
     const [row] = stored;
     if (row === undefined) throw new Error('a key that was stored is not there');
-    return { info: infoOf(row, await readLimits(client, key.orgId, 'key', key.id, at, moneyOf(row))), ended };
+    return { info: infoOf(row, await readLimits(client, key.orgId, { kind: 'key', subject: key.id, at, money: moneyOf(row) })), ended };
   });
 }
 
@@ -101,18 +105,24 @@ export async function keyInfo(pool: SqlPool, name: string, at: Date): Promise<Ke
   const [row] = await rowsOf(pool, [name]);
   return row === undefined
     ? null
-    : inOrg(pool, row.org_id, async (client) => infoOf(row, await readLimits(client, row.org_id, 'key', row.id, at, moneyOf(row))));
+    : inOrg(pool, row.org_id, async (client) => infoOf(row, await readLimits(client, row.org_id, { kind: 'key', subject: row.id, at, money: moneyOf(row) })));
+}
+
+export interface KeysPage {
+  readonly userId: string | null;
+  readonly at: Date;
+  readonly limit?: number | undefined;
 }
 
 /** Newest first, at most `limit`. `null`: of all. */
-export async function keysOf(pool: SqlPool, orgId: string, userId: string | null, at: Date, limit = 100): Promise<KeyInfo[]> {
+export async function keysOf(pool: SqlPool, orgId: string, { userId, at, limit = 100 }: KeysPage): Promise<KeyInfo[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Row>(
       `SELECT ${COLUMNS} FROM gateway.virtual_key WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) AND (revoked_at IS NULL OR revoked_at > now()) AND expires_at > $3 ORDER BY created_at DESC LIMIT $4`,
       [orgId, userId, at, limit],
     );
     const keys: KeyInfo[] = [];
-    for (const row of rows) keys.push(infoOf(row, await readLimits(client, orgId, 'key', row.id, at, moneyOf(row))));
+    for (const row of rows) keys.push(infoOf(row, await readLimits(client, orgId, { kind: 'key', subject: row.id, at, money: moneyOf(row) })));
     return keys;
   });
 }
@@ -149,9 +159,9 @@ export async function changeKey(pool: SqlPool, name: string, change: KeyChange, 
     if (after === undefined) return null;
     const { max_budget, budget_duration, rpm_limit, tpm_limit } = change.limits;
     const money = moneyOf(row);
-    await setLimits(client, row.org_id, money.kind, money.subject, { max_budget, budget_duration });
-    await setLimits(client, row.org_id, 'key', row.id, { rpm_limit, tpm_limit });
-    return infoOf(after, await readLimits(client, row.org_id, 'key', row.id, at, money));
+    await setLimits(client, row.org_id, { kind: money.kind, subject: money.subject, fields: { max_budget, budget_duration } });
+    await setLimits(client, row.org_id, { kind: 'key', subject: row.id, fields: { rpm_limit, tpm_limit } });
+    return infoOf(after, await readLimits(client, row.org_id, { kind: 'key', subject: row.id, at, money }));
   });
 }
 

@@ -23,7 +23,11 @@ export interface Limits {
 }
 
 /** In the transaction of `client`, which sees the organization. Of kind conversation there are no limits a minute. */
-export async function setLimits(client: PoolClient, orgId: string, kind: LimitedKind, subject: string, fields: LimitFields): Promise<void> {
+export async function setLimits(
+  client: PoolClient,
+  orgId: string,
+  { kind, subject, fields }: { readonly kind: LimitedKind; readonly subject: string; readonly fields: LimitFields },
+): Promise<void> {
   if (fields.max_budget === null) await client.query('DELETE FROM gateway.budget WHERE org_id = $1 AND kind = $2 AND subject = $3', [orgId, kind, subject]);
   else if (fields.max_budget !== undefined) {
     const { period, seconds } = periodOf(fields.budget_duration ?? null);
@@ -52,15 +56,15 @@ export async function setLimits(client: PoolClient, orgId: string, kind: Limited
   await client.query('DELETE FROM gateway.rate_limit WHERE org_id = $1 AND kind = $2 AND subject = $3 AND rpm IS NULL AND tpm IS NULL', [orgId, kind, subject]);
 }
 
+export interface LimitsRead {
+  readonly kind: LimitedKind;
+  readonly subject: string;
+  readonly at: Date;
+  readonly money?: { kind: LimitedKind; subject: string } | undefined;
+}
+
 /** @param money the kind and subject of its budget, where that is not of the same as its limits a minute. */
-export async function readLimits(
-  client: PoolClient,
-  orgId: string,
-  kind: LimitedKind,
-  subject: string,
-  at: Date,
-  money: { kind: LimitedKind; subject: string } = { kind, subject },
-): Promise<Limits> {
+export async function readLimits(client: PoolClient, orgId: string, { kind, subject, at, money = { kind, subject } }: LimitsRead): Promise<Limits> {
   const { rows } = await client.query<
     Columns<'gateway.budget', 'limit_usd' | 'seconds'> &
       Columns<'gateway.rate_limit', 'rpm' | 'tpm'> & { period: Period['period'] | null; ends: Date | null; spend: string }

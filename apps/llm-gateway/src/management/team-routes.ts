@@ -58,7 +58,11 @@ export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKe
     requireMasterKey(request, isMasterKey);
     const member = parseOrThrow(UpdateTeamMember, request.body);
     await available(
-      putPerson(pool, member.team_id, member.user_id, { limits: { max_budget: member.max_budget_in_team, budget_duration: '1mo' } }, clock.now()),
+      putPerson(pool, member.team_id, {
+        userId: member.user_id,
+        change: { limits: { max_budget: member.max_budget_in_team, budget_duration: '1mo' } },
+        at: clock.now(),
+      }),
     );
     return { team_id: member.team_id, user_id: member.user_id, max_budget_in_team: member.max_budget_in_team };
   });

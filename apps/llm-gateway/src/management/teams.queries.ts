@@ -55,8 +55,9 @@ export function putTeam(pool: SqlPool, orgId: string, change: TeamChange, at: Da
         change.alias !== undefined,
       ],
     );
-    await setLimits(client, orgId, 'org', '', change.limits);
-    if (change.memberBudget !== undefined) await setLimits(client, orgId, 'member', EACH, { max_budget: change.memberBudget, budget_duration: '1mo' });
+    await setLimits(client, orgId, { kind: 'org', subject: '', fields: change.limits });
+    if (change.memberBudget !== undefined)
+      await setLimits(client, orgId, { kind: 'member', subject: EACH, fields: { max_budget: change.memberBudget, budget_duration: '1mo' } });
     const team = await readTeam(client, orgId, at);
     if (team === null) throw new Error('a team that was stored is not there');
     return team;
@@ -67,8 +68,8 @@ export function putTeam(pool: SqlPool, orgId: string, change: TeamChange, at: Da
 export function teamInfo(pool: SqlPool, orgId: string, at: Date): Promise<{ team: TeamInfo; members: PersonInfo[]; keys: KeyInfo[] } | null> {
   return inOrg(pool, orgId, async (client) => {
     const team = await readTeam(client, orgId, at);
-    return team === null ? null : { team, members: await readPeople(client, orgId, null, at, 1_000, 0) };
-  }).then(async (found) => (found === null ? null : { ...found, keys: await keysOf(pool, orgId, null, at) }));
+    return team === null ? null : { team, members: await readPeople(client, orgId, { userId: null, at, limit: 1_000, offset: 0 }) };
+  }).then(async (found) => (found === null ? null : { ...found, keys: await keysOf(pool, orgId, { userId: null, at }) }));
 }
 
 /** By their ids, at most `limit`. */
@@ -102,7 +103,11 @@ export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{
 }
 
 /** Creates a user of an organization or changes them; what is absent stays. */
-export function putPerson(pool: SqlPool, orgId: string, userId: string, change: PersonChange, at: Date): Promise<PersonInfo> {
+export function putPerson(
+  pool: SqlPool,
+  orgId: string,
+  { userId, change, at }: { readonly userId: string; readonly change: PersonChange; readonly at: Date },
+): Promise<PersonInfo> {
   return inOrg(pool, orgId, async (client) => {
     await client.query(
       `INSERT INTO gateway.person AS p (org_id, user_id, alias, email, metadata) VALUES ($1, $2, $3::text, $4::text, coalesce($5::jsonb, '{}'))
@@ -117,8 +122,8 @@ export function putPerson(pool: SqlPool, orgId: string, userId: string, change: 
         change.email !== undefined,
       ],
     );
-    await setLimits(client, orgId, 'member', userId, change.limits);
-    const [person] = await readPeople(client, orgId, userId, at, 1, 0);
+    await setLimits(client, orgId, { kind: 'member', subject: userId, fields: change.limits });
+    const [person] = await readPeople(client, orgId, { userId, at, limit: 1, offset: 0 });
     if (person === undefined) throw new Error('a stored user is missing');
     return person;
   });
@@ -134,8 +139,15 @@ export function orgsOfPerson(pool: SqlPool, userId: string): Promise<string[]> {
   });
 }
 
-export function people(pool: SqlPool, orgId: string, userId: string | null, at: Date, limit: number, offset: number): Promise<PersonInfo[]> {
-  return inOrg(pool, orgId, (client) => readPeople(client, orgId, userId, at, limit, offset));
+export interface PeoplePage {
+  readonly userId: string | null;
+  readonly at: Date;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export function people(pool: SqlPool, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<PersonInfo[]> {
+  return inOrg(pool, orgId, (client) => readPeople(client, orgId, { userId, at, limit, offset }));
 }
 
 export function countPeople(pool: SqlPool, orgId: string): Promise<number> {
@@ -177,11 +189,11 @@ async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<Te
     blocked: row.blocked,
     created_at: row.created_at.toISOString(),
     team_member_budget: row.each === null ? null : Number(row.each),
-    ...(await readLimits(client, orgId, 'org', '', at)),
+    ...(await readLimits(client, orgId, { kind: 'org', subject: '', at })),
   };
 }
 
-async function readPeople(client: PoolClient, orgId: string, userId: string | null, at: Date, limit: number, offset: number): Promise<PersonInfo[]> {
+async function readPeople(client: PoolClient, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<PersonInfo[]> {
   const { rows } = await client.query<
     Columns<'gateway.person', 'user_id' | 'alias' | 'email' | 'metadata' | 'created_at', { metadata: Record<string, unknown> }>
   >(
@@ -197,7 +209,7 @@ async function readPeople(client: PoolClient, orgId: string, userId: string | nu
       user_email: row.email,
       metadata: row.metadata,
       created_at: row.created_at.toISOString(),
-      ...(await readLimits(client, orgId, 'member', row.user_id, at)),
+      ...(await readLimits(client, orgId, { kind: 'member', subject: row.user_id, at })),
     });
   }
   return found;

@@ -18,7 +18,7 @@ const UserListQuery = z.object({
 export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOptions): void {
   const { pool, keys, isMasterKey, clock, ids } = options;
   const put = (orgId: string, userId: string, { user_alias, user_email, metadata, ...limits }: PutUser): Promise<PersonInfo> =>
-    available(putPerson(pool, orgId, userId, { alias: user_alias, email: user_email, metadata, limits }, clock.now()));
+    available(putPerson(pool, orgId, { userId, change: { alias: user_alias, email: user_email, metadata, limits }, at: clock.now() }));
   /** Of the organization that is named, or of all that know the user. */
   const orgsOf = async (userId: string, teamId: string | null | undefined): Promise<string[]> =>
     typeof teamId === 'string' ? [teamId] : available(orgsOfPerson(pool, userId));
@@ -46,9 +46,9 @@ export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOption
     const { user_id, team_id } = parseOrThrow(UserQuery, request.query);
     const orgs = await orgsOf(user_id, team_id);
     const now = clock.now();
-    const [found] = (await available(Promise.all(orgs.map((org) => people(pool, org, user_id, now, 1, 0))))).flat();
+    const [found] = (await available(Promise.all(orgs.map((org) => people(pool, org, { userId: user_id, at: now, limit: 1, offset: 0 }))))).flat();
     if (found === undefined) throw notFound();
-    const owned = await available(Promise.all(orgs.map((org) => keysOf(pool, org, user_id, now))));
+    const owned = await available(Promise.all(orgs.map((org) => keysOf(pool, org, { userId: user_id, at: now }))));
     const teams = await available(Promise.all(orgs.map((org) => teamInfo(pool, org, now))));
     return { user_id, user_info: found, keys: owned.flat(), teams: teams.flatMap((team) => (team === null ? [] : [team.team])) };
   });
@@ -57,7 +57,7 @@ export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOption
     requireMasterKey(request, isMasterKey);
     const { team_id, page, page_size } = parseOrThrow(UserListQuery, request.query);
     const total = await available(countPeople(pool, team_id));
-    const users = await available(people(pool, team_id, null, clock.now(), page_size, (page - 1) * page_size));
+    const users = await available(people(pool, team_id, { userId: null, at: clock.now(), limit: page_size, offset: (page - 1) * page_size }));
     return { users, total, page, page_size, total_pages: Math.ceil(total / page_size) };
   });
 

@@ -111,7 +111,7 @@ function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string 
       name: entry.name,
       strategy: entry.strategy,
       attempts: entry.attempts ?? Math.min(MAX_ATTEMPTS, places),
-      deployments: entry.deployments.map((deployment, index) => toDeployment(deployment, index, entry, facts, keyOf(deployment.apiKeyEnv))),
+      deployments: entry.deployments.map((deployment, index) => toDeployment(deployment, { index, group: entry, facts, apiKey: keyOf(deployment.apiKeyEnv) })),
       fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] },
     },
     facts,
@@ -119,7 +119,14 @@ function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string 
   };
 }
 
-function toDeployment(entry: DeploymentEntry, index: number, group: GroupEntry, facts: ModelFacts, apiKey: string | null): Deployment {
+interface DeploymentFacts {
+  readonly index: number;
+  readonly group: GroupEntry;
+  readonly facts: ModelFacts;
+  readonly apiKey: string | null;
+}
+
+function toDeployment(entry: DeploymentEntry, { index, group, facts, apiKey }: DeploymentFacts): Deployment {
   const baseUrl = baseUrlOf(entry.provider, entry.baseUrl, entry.region);
   return new Deployment({
     id: entry.id ?? `${group.name}/${index + 1}`,

@@ -96,7 +96,7 @@ export class ModelDirectory {
     const model = name.slice(slash + 1);
     const facts = factsOf(model) ?? UNKNOWN;
     const prices = facts.price === null ? null : [facts.price];
-    const group = directGroup(name, prefix, model, own, facts);
+    const group = directGroup(name, { prefix, model, own, facts });
     return { kind: 'group', group, dearest: facts, prices, allowance: allowanceOf(group.deployments, []) };
   }
 
@@ -121,8 +121,15 @@ function withoutManagedPrefix(name: string): string {
   return prefix === undefined ? name : name.slice(prefix.length);
 }
 
+interface DirectModel {
+  readonly prefix: ProviderId;
+  readonly model: string;
+  readonly own: NonNullable<OwnProviders[ProviderId]>;
+  readonly facts: ModelFacts;
+}
+
 /** One place, asked once; how it fares with one person's key says nothing to anybody else, so its health is not kept. */
-function directGroup(name: string, prefix: ProviderId, model: string, own: NonNullable<OwnProviders[ProviderId]>, facts: ModelFacts): ModelGroup {
+function directGroup(name: string, { prefix, model, own, facts }: DirectModel): ModelGroup {
   const region = own.region ?? 'us-east-1';
   const baseUrl = baseUrlOf(prefix, own.baseUrl, region);
   if (baseUrl === '') throw new SlipwayError('model.unknown', `The key for ${prefix} has no address; correct its profile.`);

@@ -30,7 +30,7 @@ function open(asked: Asked, target: Target): Exchange {
   if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, upstream);
   const spoken = target.speaks.find((dialect): dialect is Spoken => dialect !== 'embeddings');
   if (asked.dialect === 'embeddings' || spoken === undefined) throw notOffered(asked.dialect);
-  return translated(asked, asked.dialect, target, spoken, upstream);
+  return translated(asked, { caller: asked.dialect, target, spoken, address: upstream });
 }
 
 function passThrough(asked: Asked, target: Target, address: Address): Exchange {
@@ -65,7 +65,14 @@ function knownTraits(target: Target): Traits {
   return known;
 }
 
-function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken, address: Address): Exchange {
+interface TranslatedCall {
+  readonly caller: Spoken;
+  readonly target: Target;
+  readonly spoken: Spoken;
+  readonly address: Address;
+}
+
+function translated(asked: Asked, { caller, target, spoken, address }: TranslatedCall): Exchange {
   const { writeRequest, answerReader, signedBy } = TRANSLATORS[spoken];
   const request = askedOf(asked, caller, target, signedBy);
   const body = writeRequest(request, traitsOf(target));

@@ -44,8 +44,8 @@ export function bodyFor(body: Buffer, fields: Fields, needs: BodyNeeds): Buffer 
       if (options !== null) changes.push({ at: streamOptions, to: options });
     }
   }
-  if (needs.limit !== null) changes.push(...limitChanges(body, fields, needs, needs.limit, insert));
-  if (needs.searches !== null) changes.push(...searchChanges(body, fields, needs.dialect, needs.searches, insert));
+  if (needs.limit !== null) changes.push(...limitChanges(body, fields, { needs, limit: needs.limit, insert }));
+  if (needs.searches !== null) changes.push(...searchChanges(body, fields, { dialect: needs.dialect, searches: needs.searches, insert }));
   changes.push(...storeChanges(body, fields, needs, insert));
   return edited(body, changes);
 }
@@ -72,11 +72,17 @@ const LIMITS: Readonly<Record<Dialect, readonly string[]>> = {
   embeddings: [],
 };
 
+interface LimitChange {
+  readonly needs: BodyNeeds;
+  readonly limit: number;
+  readonly insert: (text: string) => void;
+}
+
 /**
  * No limit of the body is above this one, and there is one under a name that the server knows: servers of others than OpenAI know chat's old name alone, and to them the new
  * one is no limit. OpenAI's own servers take both names, or refuse the old one.
  */
-function limitChanges(body: Buffer, { at, members }: Fields, { dialect, traits }: BodyNeeds, limit: number, insert: (text: string) => void): Change[] {
+function limitChanges(body: Buffer, { at, members }: Fields, { needs: { dialect, traits }, limit, insert }: LimitChange): Change[] {
   const name = dialect === 'chat' ? traits.chatLimit : LIMITS[dialect][0];
   const given = LIMITS[dialect].flatMap((each) => {
     const place = at.get(each);
@@ -107,8 +113,14 @@ function thinkingChanges(body: Buffer, at: Fields['at'], limit: number): Change[
   return [{ at: thinking, to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })) }];
 }
 
+interface SearchChange {
+  readonly dialect: Dialect;
+  readonly searches: number;
+  readonly insert: (text: string) => void;
+}
+
 /** The provider searches no more often than this: `admitRequest` has made sure that there is one tool for it, which no other limit of the body allows more. */
-function searchChanges(body: Buffer, { at }: Fields, dialect: Dialect, searches: number, insert: (text: string) => void): Change[] {
+function searchChanges(body: Buffer, { at }: Fields, { dialect, searches, insert }: SearchChange): Change[] {
   if (dialect === 'responses') {
     const place = at.get('max_tool_calls');
     if (place === undefined) insert(`"max_tool_calls":${searches}`);

@@ -35,6 +35,17 @@ export interface Secrets {
   readonly appKeySha256: string | null;
 }
 
+/** A claim and the session that it is for. */
+export interface Activation {
+  readonly orgId: string;
+  readonly sessionId: string;
+  /** Name of the template that the sandbox was made from. */
+  readonly template: string;
+  readonly claim: BoundClaim;
+  /** What was sealed for this request; it counts for a session that is new with it. */
+  readonly sent: Secrets;
+}
+
 /**
  * Gives the bound sandbox to its claim: the saved workspace first, then the one signed call that carries key and
  * environment, then the mark. Any replica may do it for a claim that is bound, again and again: every step is
@@ -52,22 +63,13 @@ export class Activator {
   ) {}
 
   /**
-   * @param template name of the template that the sandbox was made from.
-   * @param sent what was sealed for this request; it counts for a session that is new with it.
    * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new session's mark is then written beside its answer.
    *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for it.
    * @throws never for a sandbox's fault; only when the database does not answer.
    */
-  async activate(
-    orgId: string,
-    sessionId: string,
-    template: string,
-    claim: BoundClaim,
-    sent: Secrets,
-    signal: AbortSignal,
-    bindSentAt: number | null = null,
-  ): Promise<Activated> {
+  async activate(activation: Activation, signal: AbortSignal, bindSentAt: number | null = null): Promise<Activated> {
     const { failpoints, logger } = this.context;
+    const { orgId, sessionId, template, claim, sent } = activation;
     await failpoints('claim.bound');
     let address = claim.address;
     if (claim.workspaceRef !== claim.podName) {
@@ -126,7 +128,7 @@ export class Activator {
       if (!(error instanceof SlipwayError) || error.more.extensions?.['workspace'] !== 'missing') throw error;
       logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'workspace lost, its session continues with a blank one');
       const detail = 'The workspace of this session was lost; it goes on with a blank one.';
-      if (!(await replaceWorkspace(db, orgId, sessionId, claim, detail))) throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
+      if (!(await replaceWorkspace(db, orgId, sessionId, { claim, detail }))) throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
       await failpoints('claim.blank');
     }
     const observation = await backend.observe(claim.podName, signal);

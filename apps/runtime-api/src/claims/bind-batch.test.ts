@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => tables.close());
 beforeEach(() => tables.reset('p', 'q'));
 
-const lease = (replica: string, count: number, held = 0) => leaseChunk(tables.db, 'p', replica, count, held, 15);
+const lease = (replica: string, count: number, held = 0) => leaseChunk(tables.db, 'p', { replicaId: replica, count, held, seconds: 15 });
 const slotOf = (outcome: BindOutcome | undefined): string | undefined => (outcome !== undefined && 'claim' in outcome ? outcome.claim.slotId : undefined);
 const lapse = () => tables.owner.query(`UPDATE runtime.slot SET lease_until = now() - interval '1 second' WHERE holder IS NOT NULL`);
 const inUse = async (org: string) => (await tables.rows<{ in_use: number }>('SELECT in_use FROM runtime.org_usage WHERE org_id = $1', [org]))[0]?.in_use;
@@ -263,7 +263,7 @@ describe('replicas side by side', () => {
       const mine = shuffled();
       while (mine.length > 0) {
         const batch = mine.splice(0, 24);
-        const slots = await leaseChunk(tables.db, 'p', name, 24, 0, 15);
+        const slots = await leaseChunk(tables.db, 'p', { replicaId: name, count: 24, held: 0, seconds: 15 });
         const outcomes = await tables.bind(
           batch.map((each) => tables.request(each)),
           slots,

@@ -6,7 +6,7 @@ import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
 import { Restores } from '../sessions/restores.js';
 import { environmentContext, keyContext } from '../sessions/sealing.js';
 import { releaseClaim, type SessionRow, sessionsById } from '../sessions/sessions.queries.js';
-import type { Activator } from './activator.js';
+import type { Activated, Activator, Secrets } from './activator.js';
 import type { BindRequest, BoundClaim } from './bind.queries.js';
 import { noCapacity, quotaReached } from './queue-place.js';
 import { leaveQueue } from './waiting.queries.js';
@@ -48,6 +48,25 @@ export interface Obtained {
   readonly sessionKey: string;
 }
 
+/** One request for a sandbox, over its attempts. */
+interface ClaimRequest {
+  readonly pool: PoolSpec;
+  readonly sent: Secrets;
+  readonly bind: Omit<BindRequest, 'claimId' | 'runtimeId' | 'abandon'>;
+  /** End of its wait in the queue, by `performance.now()`. */
+  readonly waitUntil: number;
+  /** `limit` ends its work on sandboxes; `gone`: the caller does not wait any more. */
+  readonly signals: { readonly limit: AbortSignal; readonly gone: AbortSignal };
+  /** Records the duration of a success. */
+  readonly end: () => void;
+  /** The claim that failed last; the next bind ends it. */
+  abandon: string | null;
+  /** The claim that this request has waited as. */
+  queuedAs: string | null;
+  /** Sandboxes that could not be activated. */
+  attempts: number;
+}
+
 /** Gives sessions their sandboxes. */
 export class Claims {
   private readonly restores: Restores;
@@ -79,105 +98,135 @@ export class Claims {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), wanted.waitMs + WORK_TIMEOUT_MS);
     try {
-      return await this.obtainBefore(limit.signal, orgId, sessionId, wanted, gone);
+      const request = this.begin(orgId, sessionId, wanted, { limit: limit.signal, gone });
+      let obtained: Obtained | null = null;
+      while (obtained === null) obtained = await this.attempt(request);
+      return obtained;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private async obtainBefore(signal: AbortSignal, orgId: string, sessionId: string, wanted: Wanted, gone: AbortSignal): Promise<Obtained> {
+  private begin(orgId: string, sessionId: string, { pool, lane, body, waitMs, appKeySha256 }: Wanted, signals: ClaimRequest['signals']): ClaimRequest {
     const end = this.metrics.durations.startTimer();
-    const { pool, body } = wanted;
-    const { poolId } = pool;
-    const waitUntil = performance.now() + wanted.waitMs;
-    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}', appKeySha256: wanted.appKeySha256 };
-    const request = {
-      orgId,
-      sessionId,
-      poolId,
-      cost: pool.size,
-      lane: wanted.lane,
-      requestHash: body?.hash ?? null,
-      sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
-      sealedEnvironment: body === null ? null : this.box.encrypt(body.environment, environmentContext(orgId, sessionId)),
+    const waitUntil = performance.now() + waitMs;
+    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}', appKeySha256 };
+    return {
+      pool,
+      sent,
+      bind: {
+        orgId,
+        sessionId,
+        poolId: pool.poolId,
+        cost: pool.size,
+        lane,
+        requestHash: body?.hash ?? null,
+        sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
+        sealedEnvironment: body === null ? null : this.box.encrypt(body.environment, environmentContext(orgId, sessionId)),
+      },
+      waitUntil,
+      signals,
+      end,
+      abandon: null,
+      queuedAs: null,
+      attempts: 0,
     };
-    let abandon: string | null = null;
-    // The claim that this request has waited as.
-    let queuedAs: string | null = null;
-    for (let attempts = 0; ; ) {
-      if (gone.aborted) throw await this.leave(orgId, abandon);
-      const bindSentAt = performance.now();
-      const outcome = await this.warmSlots.bind({ ...request, ...this.freshIds(), abandon });
-      this.metrics.claims.inc({ result: outcome.outcome });
-      if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });
-      switch (outcome.outcome) {
-        case 'missing':
-          throw notFound();
-        case 'mismatch':
-          throw new SlipwayError('idempotency.mismatch', 'This session runs, or waits for its sandbox, and was started with another body.');
-        case 'quota':
-          throw quotaReached({ inUse: outcome.cap, cap: outcome.cap }, pool.size);
-        case 'queued': {
-          // Ended in the same commit.
-          abandon = null;
-          queuedAs = outcome.claimId;
-          this.supply.kick();
-          const turn = await this.warmSlots.waitForTurn(poolId, outcome.claimId, waitUntil - performance.now(), gone);
-          await this.context.failpoints('queue.called');
-          if (turn === 'late') throw await noCapacity(this.context.db, poolId, outcome.claimId);
-          if (turn === 'gone') await leaveQueue(this.context.db, orgId, sessionId, outcome.claimId);
-          continue;
-        }
-        case 'replay':
-          if (outcome.claim.claimState === 'bound') break;
-          if (await this.isAlive(orgId, outcome.claim, signal)) {
-            const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
-            if (row !== undefined) return { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
-          }
-          continue;
-        case 'bound':
-          this.supply.taken(poolId);
-      }
-      const { claim } = outcome;
-      const activated =
-        claim.workspaceRef === claim.podName
-          ? await this.activator.activate(orgId, sessionId, pool.image, claim, sent, signal, outcome.outcome === 'bound' ? bindSentAt : null)
-          : await this.restores.activate(orgId, sessionId, pool.image, claim, sent, signal);
-      if (activated === 'under-way') {
-        const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
-        if (row === undefined) throw notFound();
-        return { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
-      }
-      if (activated.result === 'active') {
-        end();
-        const { claimId, slotId, runtimeId } = claim;
-        this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'claim activated');
-        const row = {
-          sessionId,
-          claimId,
-          runtimeId,
-          poolId,
-          status: 'running' as const,
-          sealedKey: claim.sealedKey ?? request.sealedKey,
-          ...activated.runtime,
-        };
-        return { row, sessionKey: activated.sessionKey };
-      }
-      attempts += 1;
-      this.metrics.claims.inc({ result: 'activation-failed' });
-      this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `claim activation failed: ${activated.reason}`);
-      if (outcome.outcome === 'replay' && claim.claimId !== queuedAs && activated.isSilent === true) {
-        // Another request made this claim, and may have answered its caller: only the sandbox's receipt shows it, which
-        // the reaper reads.
-        if (await this.isAlive(orgId, claim, signal))
-          throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', { retryAfterSeconds: 5 });
-        continue;
-      }
-      abandon = claim.claimId;
-      if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
-      await this.giveUp(orgId, abandon, activated.reason);
-      throw new SlipwayError('sandbox.start-failed', notActivated(attempts, activated.reason), { retryAfterSeconds: 5 });
+  }
+
+  /** Binds a slot and does what its outcome asks for. `null`: another attempt has to follow. */
+  private async attempt(request: ClaimRequest): Promise<Obtained | null> {
+    const { bind, pool, signals, abandon } = request;
+    if (signals.gone.aborted) throw await this.leave(bind.orgId, abandon);
+    const bindSentAt = performance.now();
+    const outcome = await this.warmSlots.bind({ ...bind, ...this.freshIds(), abandon });
+    this.metrics.claims.inc({ result: outcome.outcome });
+    if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });
+    switch (outcome.outcome) {
+      case 'missing':
+        throw notFound();
+      case 'mismatch':
+        throw new SlipwayError('idempotency.mismatch', 'This session runs, or waits for its sandbox, and was started with another body.');
+      case 'quota':
+        throw quotaReached({ inUse: outcome.cap, cap: outcome.cap }, pool.size);
+      case 'queued':
+        return this.waitInQueue(request, outcome.claimId);
+      case 'replay':
+        return outcome.claim.claimState === 'bound' ? this.activate(request, outcome.claim, null) : this.repeat(request, outcome.claim);
+      case 'bound':
+        this.supply.taken(pool.poolId);
+        return this.activate(request, outcome.claim, bindSentAt);
     }
+  }
+
+  private async waitInQueue(request: ClaimRequest, claimId: string): Promise<null> {
+    const { bind, waitUntil, signals } = request;
+    // Ended in the same commit.
+    request.abandon = null;
+    request.queuedAs = claimId;
+    this.supply.kick();
+    const turn = await this.warmSlots.waitForTurn(bind.poolId, claimId, waitUntil - performance.now(), signals.gone);
+    await this.context.failpoints('queue.called');
+    if (turn === 'late') throw await noCapacity(this.context.db, bind.poolId, claimId);
+    if (turn === 'gone') await leaveQueue(this.context.db, bind.orgId, bind.sessionId, claimId);
+    return null;
+  }
+
+  /** The session has a sandbox since an earlier request: the same again, if it is still there. */
+  private async repeat(request: ClaimRequest, claim: BoundClaim): Promise<Obtained | null> {
+    const isAlive = await this.isAlive(request.bind.orgId, claim, request.signals.limit);
+    return isAlive ? this.stored(request) : null;
+  }
+
+  /** @param bindSentAt `null`: the claim is another request's. */
+  private async activate(request: ClaimRequest, claim: BoundClaim, bindSentAt: number | null): Promise<Obtained | null> {
+    const { bind, pool, sent, signals } = request;
+    const activation = { orgId: bind.orgId, sessionId: bind.sessionId, template: pool.image, claim, sent };
+    const activated =
+      claim.workspaceRef === claim.podName
+        ? await this.activator.activate(activation, signals.limit, bindSentAt)
+        : await this.restores.activate(activation, signals.limit);
+    if (activated !== 'under-way')
+      return activated.result === 'active' ? this.active(request, claim, activated) : this.retry(request, claim, { ...activated, isOwn: bindSentAt !== null });
+    const stored = await this.stored(request);
+    if (stored === null) throw notFound();
+    return stored;
+  }
+
+  private active({ bind, end }: ClaimRequest, claim: BoundClaim, { runtime, sessionKey }: Extract<Activated, { result: 'active' }>): Obtained {
+    end();
+    const { claimId, slotId, runtimeId } = claim;
+    const { orgId, sessionId, poolId } = bind;
+    this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'claim activated');
+    const sealedKey = claim.sealedKey ?? bind.sealedKey;
+    return { row: { sessionId, claimId, runtimeId, poolId, status: 'running' as const, sealedKey, ...runtime }, sessionKey };
+  }
+
+  /** Gives a failed sandbox up, with the next bind or, after the last attempt, at once. */
+  private async retry(
+    request: ClaimRequest,
+    claim: BoundClaim,
+    { reason, isSilent, isOwn }: Extract<Activated, { result: 'failed' }> & { readonly isOwn: boolean },
+  ): Promise<null> {
+    const { orgId } = request.bind;
+    request.attempts += 1;
+    this.metrics.claims.inc({ result: 'activation-failed' });
+    this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `claim activation failed: ${reason}`);
+    if (!isOwn && claim.claimId !== request.queuedAs && isSilent === true) {
+      // Another request made this claim, and may have answered its caller: only the sandbox's receipt shows it, which
+      // the reaper reads.
+      if (await this.isAlive(orgId, claim, request.signals.limit))
+        throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', { retryAfterSeconds: 5 });
+      return null;
+    }
+    request.abandon = claim.claimId;
+    if (request.attempts < MAX_ATTEMPTS && !request.signals.limit.aborted) return null;
+    await this.giveUp(orgId, claim.claimId, reason);
+    throw new SlipwayError('sandbox.start-failed', notActivated(request.attempts, reason), { retryAfterSeconds: 5 });
+  }
+
+  private async stored({ bind: { orgId, sessionId } }: ClaimRequest): Promise<Obtained | null> {
+    const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
+    return row === undefined ? null : { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
   }
 
   /** Answers were given whose marks were still on their way: what is read after this sees them. */

@@ -226,11 +226,19 @@ describe('the warm pool, whatever dies between any two steps', () => {
         // Longer ago than a silent sandbox is waited for.
         await world.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '2 minutes'`);
         await world.run({ kind: 'reap', crashAt: null });
-        const late = await activateClaim(world.db, 'org_a', { claimId: claim.claim_id, epoch: claim.epoch }, 'http://late', '/late');
+        const late = await activateClaim(world.db, 'org_a', {
+          claim: { claimId: claim.claim_id, epoch: claim.epoch },
+          address: 'http://late',
+          workingDir: '/late',
+        });
         const { rows: slots } = await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot WHERE slot_id = $1', [claim.slot_id]);
         const kept = claim.state === 'active' || (receipt && reachable);
         expect({ late: late !== null, slot: slots[0]?.state }).toEqual(kept ? { late: true, slot: 'active' } : { late: false, slot: 'releasing' });
-        const foreign = await activateClaim(world.db, 'org_a', { claimId: claim.claim_id, epoch: claim.epoch - 1 }, 'http://late', '/late');
+        const foreign = await activateClaim(world.db, 'org_a', {
+          claim: { claimId: claim.claim_id, epoch: claim.epoch - 1 },
+          address: 'http://late',
+          workingDir: '/late',
+        });
         expect(foreign).toBeNull();
       }),
       { numRuns: 20 },

@@ -195,7 +195,7 @@ export class Reaper {
     const receipt = await readActivation(address, signal, RECEIPT_TIMEOUT_MS);
     if (signal.aborted) return false;
     if (receipt?.claim_id === claim.claimId) {
-      await activateClaim(db, claim.orgId, claim, address, receipt.working_dir);
+      await activateClaim(db, claim.orgId, { claim, address, workingDir: receipt.working_dir });
       return false;
     }
     const isThere = now === null || now.state === 'pending' || (now.state === 'running' && now.uid === claim.podUid);

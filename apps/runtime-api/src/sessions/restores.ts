@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Activated, Activator, Secrets } from '../claims/activator.js';
-import type { BoundClaim } from '../claims/bind.queries.js';
+import type { Activated, Activation, Activator } from '../claims/activator.js';
 import type { PoolContext } from '../pool/pool-context.js';
 import { holdRestore, releaseClaim } from './sessions.queries.js';
 
@@ -29,16 +28,9 @@ export class Restores {
   ) {}
 
   /** @param patience when it ends the answer is `under-way`, and the work goes on. */
-  async activate(
-    orgId: string,
-    sessionId: string,
-    template: string,
-    claim: BoundClaim,
-    sent: Secrets,
-    patience: AbortSignal,
-  ): Promise<Activated | 'under-way'> {
-    const { claimId } = claim;
-    const work = this.underWay.get(claimId) ?? this.work(orgId, sessionId, template, claim, sent).finally(() => this.underWay.delete(claimId));
+  async activate(activation: Activation, patience: AbortSignal): Promise<Activated | 'under-way'> {
+    const { claimId } = activation.claim;
+    const work = this.underWay.get(claimId) ?? this.work(activation).finally(() => this.underWay.delete(claimId));
     this.underWay.set(claimId, work);
     const impatient = new Promise<'under-way'>((resolve) => {
       if (patience.aborted) resolve('under-way');
@@ -47,9 +39,11 @@ export class Restores {
     return Promise.race([work, impatient]);
   }
 
-  private async work(orgId: string, sessionId: string, template: string, claim: BoundClaim, sent: Secrets): Promise<Activated | 'under-way'> {
+  private async work(activation: Activation): Promise<Activated | 'under-way'> {
     const { db, failpoints, logger } = this.context;
-    const hold = (detail: string | null): Promise<boolean> => holdRestore(db, orgId, sessionId, claim.claimId, this.restorer, HOLD_SECONDS, detail);
+    const { orgId, sessionId, claim } = activation;
+    const hold = (detail: string | null): Promise<boolean> =>
+      holdRestore(db, orgId, sessionId, { claimId: claim.claimId, restorer: this.restorer, seconds: HOLD_SECONDS, detail });
     // Another replica restores it, or it has ended: the row shows which to the next request.
     if (!(await hold(null))) return 'under-way';
     await failpoints('claim.restoring');
@@ -60,7 +54,7 @@ export class Restores {
       return hold(DETAIL);
     }).then((held) => held || over.abort());
     try {
-      const activated = await this.activator.activate(orgId, sessionId, template, claim, sent, limit);
+      const activated = await this.activator.activate(activation, limit);
       // No request may be left to give it up.
       if (activated.result === 'failed')
         await releaseClaim(db, orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });

@@ -34,7 +34,11 @@ export class SessionsController {
     @Headers(APP_KEY_SHA256_HEADER) appKey: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Runtime> {
-    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, waitOf(prefer), goneSignal(reply), keyHashOf(appKey));
+    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, {
+      waitMs: waitOf(prefer),
+      gone: goneSignal(reply),
+      appKeySha256: keyHashOf(appKey),
+    });
   }
 
   @Get('sessions/batch')

@@ -5,9 +5,7 @@ import { type ActiveRuntime, activateBatch } from '../claims/bind.queries.js';
 export async function activateClaim(
   db: SqlPool,
   orgId: string,
-  claim: { claimId: string; epoch: number },
-  address: string,
-  workingDir: string,
+  { claim, address, workingDir }: { readonly claim: { claimId: string; epoch: number }; readonly address: string; readonly workingDir: string },
 ): Promise<ActiveRuntime | null> {
   const { rows } = await inOrg(db, orgId, (client) =>
     client.query<{ sessionId: string }>('SELECT session_id AS "sessionId" FROM runtime.claim WHERE org_id = $1 AND claim_id = $2', [orgId, claim.claimId]),
@@ -41,8 +39,7 @@ export async function replaceWorkspace(
   db: SqlPool,
   orgId: string,
   sessionId: string,
-  claim: { claimId: string; podName: string },
-  detail: string,
+  { claim, detail }: { readonly claim: { claimId: string; podName: string }; readonly detail: string },
 ): Promise<boolean> {
   const { rows } = await db.query<{ done: boolean }>({
     text: 'SELECT runtime.replace_workspace($1, $2, $3, $4, $5) AS done',
@@ -51,19 +48,18 @@ export async function replaceWorkspace(
   return rows[0]?.done === true;
 }
 
+export interface HeldRestore {
+  readonly claimId: string;
+  readonly restorer: string;
+  readonly seconds: number;
+  readonly detail: string | null;
+}
+
 /**
  * Marks this replica as restorer of a bound claim for `seconds` more. False: it is not bound any more, or another
  * replica restores it.
  */
-export async function holdRestore(
-  db: SqlPool,
-  orgId: string,
-  sessionId: string,
-  claimId: string,
-  restorer: string,
-  seconds: number,
-  detail: string | null,
-): Promise<boolean> {
+export async function holdRestore(db: SqlPool, orgId: string, sessionId: string, { claimId, restorer, seconds, detail }: HeldRestore): Promise<boolean> {
   const { rows } = await db.query<{ held: boolean }>({
     text: 'SELECT runtime.hold_restore($1, $2, $3, $4, $5, $6) AS held',
     values: [orgId, sessionId, claimId, restorer, seconds, detail],
@@ -136,7 +132,12 @@ export function listSessions(db: SqlPool, orgId: string, limit: number, stoppedS
  * A session whose last claim, `claimId`, has ended changes its status. False: it has a newer claim, or this one is
  * live.
  */
-export async function setSessionStatus(db: SqlPool, orgId: string, sessionId: string, claimId: string, to: 'paused' | 'stopped'): Promise<boolean> {
+export async function setSessionStatus(
+  db: SqlPool,
+  orgId: string,
+  sessionId: string,
+  { claimId, to }: { readonly claimId: string; readonly to: 'paused' | 'stopped' },
+): Promise<boolean> {
   const { rows } = await db.query<{ done: boolean }>({
     text: 'SELECT runtime.set_session_status($1, $2, $3, $4) AS done',
     values: [orgId, sessionId, claimId, to],

@@ -18,6 +18,12 @@ const MAX_LISTED = 1_000;
 /** How long /pause and /stop wait for the sandbox's processes to end. Milliseconds; the pool goes on with it after that. */
 const REMOVE_WAIT_MS = 10_000;
 
+export interface ClaimWait {
+  readonly waitMs: number;
+  readonly gone: AbortSignal;
+  readonly appKeySha256?: string | null | undefined;
+}
+
 export class SessionsService {
   constructor(
     private readonly context: PoolContext,
@@ -33,7 +39,7 @@ export class SessionsService {
    * @param gone as in `Claims.obtain`.
    * @param appKeySha256 `APP_KEY_SHA256_HEADER`.
    */
-  async start(orgId: string, body: unknown, waitMs: number, gone: AbortSignal, appKeySha256: string | null = null): Promise<Runtime> {
+  async start(orgId: string, body: unknown, { waitMs, gone, appKeySha256 = null }: ClaimWait): Promise<Runtime> {
     const { sessionId, pool, lane, hash, environment } = readStartRequest(body, this.context.pools);
     await this.kept.check(orgId, sessionId);
     const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs, appKeySha256 }, gone);
@@ -41,7 +47,7 @@ export class SessionsService {
   }
 
   /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its last sandbox. */
-  async resume(orgId: string, runtimeId: string, waitMs: number, gone: AbortSignal, appKeySha256: string | null = null): Promise<Runtime> {
+  async resume(orgId: string, runtimeId: string, { waitMs, gone, appKeySha256 = null }: ClaimWait): Promise<Runtime> {
     const { sessionId, poolId } = await this.byRuntimeId(orgId, runtimeId);
     const pool = this.context.pools.find((each) => each.poolId === poolId) ?? this.context.pools[0];
     const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs, appKeySha256 }, gone);
@@ -99,7 +105,7 @@ export class SessionsService {
       const ended =
         row.status === status ||
         (await releaseClaim(db, orgId, row.claimId, { only: 'bound-or-active', end: 'released', session: status, detail: null })) ||
-        (await setSessionStatus(db, orgId, row.sessionId, row.claimId, status));
+        (await setSessionStatus(db, orgId, row.sessionId, { claimId: row.claimId, to: status }));
       await this.context.failpoints('claim.released');
       // Otherwise a start has come between: read again.
       if (!ended) continue;

@@ -31,7 +31,11 @@ export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, p
       const gone = goneSignal(reply);
       try {
         const appKey = keyHashOf(request.headers[APP_KEY_SHA256_HEADER]);
-        const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), gone, appKey);
+        const runtime = await runtimes.start(orgOf(request), request.body, {
+          waitMs: waitOf(typeof prefer === 'string' ? prefer : undefined),
+          gone,
+          appKeySha256: appKey,
+        });
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
       } catch (error) {
         if (!gone.aborted) throw error;

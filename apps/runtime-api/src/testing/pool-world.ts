@@ -214,9 +214,10 @@ export class PoolWorld {
     }
     const answer = async (): Promise<{ url: string; status: string; status_detail?: string | undefined }> => {
       const { org, session } = operation;
-      if (operation.kind === 'start') return service.start(org, { session_id: session, environment: { BODY: operation.body } }, operation.waitMs ?? 0, gone);
+      if (operation.kind === 'start')
+        return service.start(org, { session_id: session, environment: { BODY: operation.body } }, { waitMs: operation.waitMs ?? 0, gone });
       const { runtime_id } = await service.session(org, session);
-      return operation.kind === 'resume' ? service.resume(org, runtime_id, 0, gone) : service[operation.kind](org, runtime_id);
+      return operation.kind === 'resume' ? service.resume(org, runtime_id, { waitMs: 0, gone }) : service[operation.kind](org, runtime_id);
     };
     const { url, status, status_detail } = await answer();
     return { result: 'answered', url, status, detail: status_detail };

@@ -16,8 +16,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
  */
 export async function forward(
   agent: Agent,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly signal: AbortSignal },
   answer: (status: number, headers: Headers) => string[],
 ): Promise<void> {

@@ -10,7 +10,7 @@ function seenByApp(rawHeaders: string[], way: 'host' | 'path' = 'host'): string[
   const headers = Object.fromEntries(rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1]]] : [])));
   const request = { rawHeaders, headers, socket: { remoteAddress: '1.2.3.4' } } as unknown as IncomingMessage;
   const address = { conversation: 'c', port: 3000, path: '/', way, prefix: '' };
-  return requestHeaders(request, address, { origin: 'http://10.0.0.1:3000', sessionKey: null, gatewayKey: null }, USER, 'https');
+  return requestHeaders(request, { address, target: { origin: 'http://10.0.0.1:3000', sessionKey: null, gatewayKey: null }, user: USER, scheme: 'https' });
 }
 
 describe('headers for a program in the sandbox', () => {

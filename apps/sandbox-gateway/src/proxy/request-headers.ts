@@ -36,11 +36,18 @@ export function hopByHop(connection: string | undefined): (name: string) => bool
   return (name) => HOP_BY_HOP.has(name) || named.has(name);
 }
 
+export interface RequestFacts {
+  readonly address: SandboxAddress;
+  readonly target: Target;
+  readonly user: CallerUser;
+  readonly scheme: 'http' | 'https';
+}
+
 /**
  * What the sandbox gets to see, as a list of names and values: never our token, our cookies or another hop's headers. agent-server gets its own key instead;
  * what a program in the sandbox calls a token or a cookie goes through.
  */
-export function requestHeaders(request: IncomingMessage, address: SandboxAddress, target: Target, user: CallerUser, scheme: 'http' | 'https'): string[] {
+export function requestHeaders(request: IncomingMessage, { address, target, user, scheme }: RequestFacts): string[] {
   const ends = hopByHop(request.headers.connection);
   const isAgentServer = target.sessionKey !== null;
   const ourToken = headerToken(request.headers);

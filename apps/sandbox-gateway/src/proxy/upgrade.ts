@@ -25,6 +25,12 @@ export interface Tunnel {
   readonly closed: Promise<void>;
 }
 
+export interface TunnelHandlers {
+  readonly answer: (headers: IncomingMessage['headers']) => string[];
+  readonly said: (length: number) => void;
+  readonly admit?: AdmitFrame | null | undefined;
+}
+
 /**
  * Asks the sandbox for the same upgrade and joins the two connections: raw bytes, each way no faster than the other end
  * reads, so that extensions and subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by
@@ -40,9 +46,7 @@ export function openTunnel(
   client: Duplex,
   head: Buffer,
   to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly upgrade: string },
-  answer: (headers: IncomingMessage['headers']) => string[],
-  said: (length: number) => void,
-  admit: AdmitFrame | null = null,
+  { answer, said, admit = null }: TunnelHandlers,
 ): Promise<Tunnel | null> {
   return new Promise((resolve, reject) => {
     const url = new URL(to.origin);

@@ -15,22 +15,30 @@ export function bedrockFormat(now: () => Date): ProviderFormat {
     signedBy: 'anthropic',
     streams: /^application\/vnd\.amazon\.eventstream\b/i,
     write: (request, target, callers) =>
-      signed(
-        target,
-        request.stream ? 'converse-stream' : 'converse',
-        request.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
-        converseRequest(request, target, callers['anthropic-beta']),
+      signed(target, {
+        verb: request.stream ? 'converse-stream' : 'converse',
+        accept: request.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
+        said: converseRequest(request, target, callers['anthropic-beta']),
         now,
-      ),
+      }),
     read: (target) => new BedrockReader(target.model),
     embed: (request, target) => {
       const family = embeddingFamilyOf(target.model);
-      return family === null ? null : { written: signed(target, 'invoke', 'application/json', family.write(request), now), read: family.read };
+      return family === null
+        ? null
+        : { written: signed(target, { verb: 'invoke', accept: 'application/json', said: family.write(request), now }), read: family.read };
     },
   };
 }
 
-function signed(target: Target, verb: string, accept: string, said: JsonObject, now: () => Date): WrittenRequest {
+interface SignedCall {
+  readonly verb: string;
+  readonly accept: string;
+  readonly said: JsonObject;
+  readonly now: () => Date;
+}
+
+function signed(target: Target, { verb, accept, said, now }: SignedCall): WrittenRequest {
   const { origin, host, pathname } = new URL(target.baseUrl);
   const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${verb}`;
   const body = Buffer.from(JSON.stringify(said));

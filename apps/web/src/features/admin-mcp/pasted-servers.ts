@@ -58,7 +58,7 @@ export function readPasted(t: Translate, text: string, taken: { readonly servers
   if (names.length === 0) return { fault: t('adminMcp.mcpserversIsEmpty') };
   if (names.length > MAX_MCP_SERVERS) return { fault: t('adminMcp.theFileHasServersAn', { count: names.length, max: MAX_MCP_SERVERS }) };
   const secretNames = new Set(taken.secrets);
-  return { servers: names.map((name) => readServer(t, name, map[name], taken.servers, secretNames)) };
+  return { servers: names.map((name) => readServer(t, name, { given: map[name], taken: taken.servers, secretNames })) };
 }
 
 function mapOf(json: unknown): Json | null {
@@ -69,7 +69,11 @@ function mapOf(json: unknown): Json | null {
   return values.length > 0 && values.every((value) => isObject(value) && ('command' in value || 'url' in value)) ? json : null;
 }
 
-function readServer(t: Translate, name: string, given: unknown, taken: ReadonlySet<string>, secretNames: Set<string>): PastedServer {
+function readServer(
+  t: Translate,
+  name: string,
+  { given, taken, secretNames }: { readonly given: unknown; readonly taken: ReadonlySet<string>; readonly secretNames: Set<string> },
+): PastedServer {
   const secrets: Array<{ name: string; value: string }> = [];
   const problems: string[] = [];
   const notes: Notes = { secrets, problems, secretNames };
@@ -86,7 +90,7 @@ function readServer(t: Translate, name: string, given: unknown, taken: ReadonlyS
       problems.push(t('adminMcp.isNotAnObject', { field }));
       return {};
     }
-    return Object.fromEntries(Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(t, name, entry, value, notes)]));
+    return Object.fromEntries(Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(t, { server: name, entry, value }, notes)]));
   };
   const enabled = given['disabled'] !== true && given['enabled'] !== false;
   const request =
@@ -113,7 +117,11 @@ interface Notes {
   readonly secretNames: Set<string>;
 }
 
-function mcpValueOf(t: Translate, server: string, entry: string, value: unknown, { secrets, problems, secretNames }: Notes): McpValue {
+function mcpValueOf(
+  t: Translate,
+  { server, entry, value }: { readonly server: string; readonly entry: string; readonly value: unknown },
+  { secrets, problems, secretNames }: Notes,
+): McpValue {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     problems.push(t('adminMcp.isNotText', { entry }));
     return { value: '' };
@@ -140,7 +148,7 @@ function mcpValueOf(t: Translate, server: string, entry: string, value: unknown,
 function authOf(t: Translate, server: string, auth: unknown, notes: Notes): Record<string, McpValue> {
   if (auth === undefined || auth === null) return {};
   const fields = isObject(auth) ? auth : { strategy: auth === 'oauth' ? 'oauth2' : 'bearer', value: auth };
-  const of = (header: string, text: unknown) => ({ [header]: mcpValueOf(t, server, header, text, notes) });
+  const of = (header: string, text: unknown) => ({ [header]: mcpValueOf(t, { server, entry: header, value: text }, notes) });
   switch (fields['strategy']) {
     case 'none':
       return {};

@@ -17,7 +17,12 @@ describe('lengths of sessions', () => {
   });
 
   it('offer also what was set by a program', () => {
-    expect(lengthOptions(t, [60, 240], 90, 'none', 'No rule').map(({ value }) => value)).toEqual(['none', '60', '90', '240']);
-    expect(lengthOptions(t, [60, 240], null, 'none', 'No rule')).toHaveLength(3);
+    expect(lengthOptions(t, { offered: [60, 240], present: 90, none: 'none', noneLabel: 'No rule' }).map(({ value }) => value)).toEqual([
+      'none',
+      '60',
+      '90',
+      '240',
+    ]);
+    expect(lengthOptions(t, { offered: [60, 240], present: null, none: 'none', noneLabel: 'No rule' })).toHaveLength(3);
   });
 });

@@ -13,14 +13,15 @@ export function lengthOf(t: Translate, minutes: number): string {
   return t(unit, { count: minutes / size });
 }
 
+export interface OfferedLengths {
+  readonly offered: readonly number[];
+  readonly present: number | null;
+  readonly none: string;
+  readonly noneLabel: string;
+}
+
 /** What a select offers: no rule first, then each length; one that was set otherwise is there as well. */
-export function lengthOptions(
-  t: Translate,
-  offered: readonly number[],
-  present: number | null,
-  none: string,
-  noneLabel: string,
-): Array<{ value: string; label: string }> {
+export function lengthOptions(t: Translate, { offered, present, none, noneLabel }: OfferedLengths): Array<{ value: string; label: string }> {
   const all = present === null || offered.includes(present) ? offered : [...offered, present].sort((a, b) => a - b);
   return [{ value: none, label: noneLabel }, ...all.map((minutes) => ({ value: String(minutes), label: lengthOf(t, minutes) }))];
 }

@@ -73,7 +73,12 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
             {...control}
             className="max-w-64"
             disabled={!mayChange}
-            options={lengthOptions(t, MAX_LENGTHS, minutesOf(values.sessionMaxMinutes), NO_RULE, t('adminSecurity.noLimit'))}
+            options={lengthOptions(t, {
+              offered: MAX_LENGTHS,
+              present: minutesOf(values.sessionMaxMinutes),
+              none: NO_RULE,
+              noneLabel: t('adminSecurity.noLimit'),
+            })}
             value={values.sessionMaxMinutes}
             onChange={(value) => form.set('sessionMaxMinutes', value)}
           />
@@ -85,7 +90,12 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
             {...control}
             className="max-w-64"
             disabled={!mayChange}
-            options={lengthOptions(t, IDLE_LENGTHS, minutesOf(values.sessionIdleMinutes), NO_RULE, t('adminSecurity.noTimeout'))}
+            options={lengthOptions(t, {
+              offered: IDLE_LENGTHS,
+              present: minutesOf(values.sessionIdleMinutes),
+              none: NO_RULE,
+              noneLabel: t('adminSecurity.noTimeout'),
+            })}
             value={values.sessionIdleMinutes}
             onChange={(value) => form.set('sessionIdleMinutes', value)}
           />

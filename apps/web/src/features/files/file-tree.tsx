@@ -76,7 +76,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey) return;
-    const step = stepOf(t, tree, active, event.key, Math.max(1, items.length - 2 * OVERSCAN));
+    const step = stepOf(t, tree, { active, key: event.key, page: Math.max(1, items.length - 2 * OVERSCAN) });
     if (step === null && event.key.length !== 1) return;
     event.preventDefault();
     if (step === null) typeAhead(event.key);

@@ -5,7 +5,11 @@ import { childPath, entryAt, nameOfPath, parentPath, rowAt, rowCount, rowOf, typ
 type TreeStep = { readonly to: number } | { readonly press: TreeRow };
 
 /** What a key does in the tree, as the ARIA practices have it. `null`: nothing. @param page rows that are seen at once. */
-export function stepOf(t: Translate, tree: Tree, active: string | null, key: string, page: number): TreeStep | null {
+export function stepOf(
+  t: Translate,
+  tree: Tree,
+  { active, key, page }: { readonly active: string | null; readonly key: string; readonly page: number },
+): TreeStep | null {
   const at = active === null ? -1 : rowOf(tree, active);
   const row = rowAt(t, tree, at);
   switch (key) {

@@ -49,7 +49,7 @@ describe('the rows of a tree', () => {
     const pages = new Map([[499, Array.from({ length: PAGE }, (_, index) => entry(`f${index}`, 'file'))]]);
     const tree: Tree = { directories: new Map([['', { generation: 3, total: 100_000, pages }]]), expanded: new Set(['']), problems: new Map() };
     expect([rowCount(tree), rowAt(t, tree, 5)?.entry, rowAt(t, tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([100_000, null, 'f199', 99_807]);
-    expect(stepOf(t, tree, rowAt(t, tree, 5)?.path ?? null, 'ArrowDown', 10)).toEqual({ to: 6 });
+    expect(stepOf(t, tree, { active: rowAt(t, tree, 5)?.path ?? null, key: 'ArrowDown', page: 10 })).toEqual({ to: 6 });
   });
 
   it('say what is being read, empty, or could not be read', () => {
@@ -63,13 +63,19 @@ describe('the rows of a tree', () => {
 describe('keys in a tree', () => {
   const tree = treeOf({ lib: { 'a.ts': null, 'b.ts': null }, test: {}, 'README.md': null, 'read.me': null });
   it('move, open and close as in any tree', () => {
-    expect(stepOf(t, tree, 'lib', 'ArrowDown', 10)).toEqual({ to: 1 });
-    expect(stepOf(t, tree, 'lib/b.ts', 'ArrowLeft', 10)).toEqual({ to: 0 });
-    expect(stepOf(t, tree, 'lib', 'ArrowLeft', 10)).toMatchObject({ press: { path: 'lib' } });
-    expect(stepOf(t, tree, 'lib', 'ArrowRight', 10)).toEqual({ to: 1 });
-    expect(stepOf(t, { ...tree, expanded: new Set(['']) }, 'lib', 'ArrowRight', 10)).toMatchObject({ press: { path: 'lib', expanded: false } });
-    expect(stepOf(t, tree, 'lib/a.ts', 'Enter', 10)).toMatchObject({ press: { path: 'lib/a.ts' } });
-    expect([stepOf(t, tree, 'lib', 'End', 10), stepOf(t, tree, null, 'ArrowDown', 10), stepOf(t, tree, 'lib', 'F5', 10)]).toEqual([{ to: 6 }, { to: 0 }, null]);
+    expect(stepOf(t, tree, { active: 'lib', key: 'ArrowDown', page: 10 })).toEqual({ to: 1 });
+    expect(stepOf(t, tree, { active: 'lib/b.ts', key: 'ArrowLeft', page: 10 })).toEqual({ to: 0 });
+    expect(stepOf(t, tree, { active: 'lib', key: 'ArrowLeft', page: 10 })).toMatchObject({ press: { path: 'lib' } });
+    expect(stepOf(t, tree, { active: 'lib', key: 'ArrowRight', page: 10 })).toEqual({ to: 1 });
+    expect(stepOf(t, { ...tree, expanded: new Set(['']) }, { active: 'lib', key: 'ArrowRight', page: 10 })).toMatchObject({
+      press: { path: 'lib', expanded: false },
+    });
+    expect(stepOf(t, tree, { active: 'lib/a.ts', key: 'Enter', page: 10 })).toMatchObject({ press: { path: 'lib/a.ts' } });
+    expect([
+      stepOf(t, tree, { active: 'lib', key: 'End', page: 10 }),
+      stepOf(t, tree, { active: null, key: 'ArrowDown', page: 10 }),
+      stepOf(t, tree, { active: 'lib', key: 'F5', page: 10 }),
+    ]).toEqual([{ to: 6 }, { to: 0 }, null]);
   });
   it('find by the letters of a name, around the end', () => {
     expect(rowThatBegins(tree, 'lib', 'r')).toBe('README.md');

@@ -58,7 +58,7 @@ export function rowCount(tree: Tree): number {
 
 /** Row `index` of the whole tree, from 0. */
 export function rowAt(t: Translate, tree: Tree, index: number): TreeRow | undefined {
-  return index < 0 || index >= rowCount(tree) ? undefined : find(t, tree, '', 1, index);
+  return index < 0 || index >= rowCount(tree) ? undefined : find(t, tree, { directory: '', level: 1, index });
 }
 
 /** Where the row of a path is; -1 when it is not in an open directory, or its page has not been read. */
@@ -118,7 +118,7 @@ function rowsBelow(tree: Tree, directory: string): number {
   return openChildren(tree, directory).reduce((sum, child) => sum + rowsBelow(tree, child.path), known.total);
 }
 
-function find(t: Translate, tree: Tree, directory: string, level: number, index: number): TreeRow {
+function find(t: Translate, tree: Tree, { directory, level, index }: { readonly directory: string; readonly level: number; readonly index: number }): TreeRow {
   const known = tree.directories.get(directory);
   const problem = tree.problems.get(directory);
   if (known === undefined || known.total === 0) {
@@ -131,7 +131,7 @@ function find(t: Translate, tree: Tree, directory: string, level: number, index:
     const own = row + child.place - place;
     if (index <= own) break;
     const below = rowsBelow(tree, child.path);
-    if (index <= own + below) return find(t, tree, child.path, level + 1, index - own - 1);
+    if (index <= own + below) return find(t, tree, { directory: child.path, level: level + 1, index: index - own - 1 });
     row = own + 1 + below;
     place = child.place + 1;
   }

@@ -54,11 +54,14 @@ import { PullRequestJob } from './pull-requests/pull-request-job.js';
 import { OrgSettingsJob } from './settings/org-settings-job.js';
 import { SettingsSync } from './settings/settings-sync.js';
 import { ConversationModels } from './start/conversation-models.js';
+import { ConversationStep } from './start/conversation-step.js';
 import { GitRelays } from './start/git-relays.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { Room } from './start/room.js';
+import { SandboxStep } from './start/sandbox-step.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
+import { WorkspaceStep } from './start/workspace-step.js';
 import { budgetGauges } from './sweeps/budget-gauges.js';
 import { SweepRuns } from './sweeps/leads/sweep-runs.js';
 import { writeDefaultLimit } from './sweeps/storage/storage.queries.js';
@@ -131,7 +134,13 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const relays = new GitRelays(pool, new GitTokens(config.INGEST_SECRET), config.SANDBOX_INGEST_URL);
   const secrets = new GrantedSecrets(pool, envelope, relays);
   const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL, spendings);
-  const steps = new StartSteps(runtime, gateway, models, delivery, keys, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
+  const steps = new StartSteps(
+    new SandboxStep(runtime, keys),
+    new WorkspaceStep(secrets, startSettings),
+    new ConversationStep(pool, new IngestTokens(config.INGEST_SECRET), delivery, startSettings),
+    models,
+    gateway,
+  );
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);

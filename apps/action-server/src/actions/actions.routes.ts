@@ -1,4 +1,4 @@
-import { ExecuteActionRequest } from '@slipway/contracts';
+import { ExecuteActionRequest } from '@slipway/contracts/actions';
 import { z } from 'zod';
 import { jsonBody } from '../http/body.js';
 import { queryOf } from '../http/query.js';

@@ -1,4 +1,4 @@
-import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts';
+import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts/actions';
 import type { Patcher } from '../apply-patch/patcher.js';
 import type { Browser } from '../browser/browser.js';
 import type { BrowserView } from '../browser-view/browser-view.js';

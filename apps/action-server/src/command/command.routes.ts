@@ -1,4 +1,4 @@
-import { RunCommandRequest } from '@slipway/contracts';
+import { RunCommandRequest } from '@slipway/contracts/actions';
 import { jsonBody } from '../http/body.js';
 import type { Routes } from '../http/server.js';
 import type { CommandRunner } from './command-runner.js';

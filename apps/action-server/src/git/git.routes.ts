@@ -1,4 +1,4 @@
-import { BundleRequest, MarkTurnRequest } from '@slipway/contracts';
+import { BundleRequest, MarkTurnRequest } from '@slipway/contracts/repositories';
 import { z } from 'zod';
 import { jsonBody } from '../http/body.js';
 import { PathQuery, queryOf } from '../http/query.js';

@@ -1,4 +1,4 @@
-import { ConfigureRequest } from '@slipway/contracts';
+import { ConfigureRequest } from '@slipway/contracts/actions';
 import { asWorkspacePath } from '../files/workspace-path.js';
 import { jsonBody } from '../http/body.js';
 import type { Routes } from '../http/server.js';

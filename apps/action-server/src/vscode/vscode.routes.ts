@@ -1,4 +1,4 @@
-import { OpenVscodeRequest } from '@slipway/contracts';
+import { OpenVscodeRequest } from '@slipway/contracts/sandboxes';
 import { jsonBody } from '../http/body.js';
 import type { Routes } from '../http/server.js';
 import type { VscodeServer } from './vscode-server.js';

@@ -149,7 +149,12 @@ export async function readState(client: PoolClient, orgId: string, id: string): 
   return { upto: Number(rows[0]?.upto ?? 0), state: ConversationState.safeParse(rows[0]?.state ?? {}).data ?? ConversationState.parse({}) };
 }
 
-export async function writeState(client: PoolClient, orgId: string, id: string, upto: number, state: ConversationState): Promise<void> {
+export async function writeState(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { upto, state }: { readonly upto: number; readonly state: ConversationState },
+): Promise<void> {
   await client.query({
     name: 'write-analytics-state',
     text: `INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($2, $1, $3, $4)
@@ -186,7 +191,12 @@ const VALUE = `CASE x.key::text
 const KINDS = ['MessageEvent', 'ActionEvent', 'ObservationEvent', 'InterruptEvent', 'ConversationErrorEvent', 'ConversationStateUpdateEvent'];
 
 /** Lines in `(after, upto]`. Nothing that was said, printed or written is among their pieces. */
-export async function logLines(client: PoolClient, orgId: string, id: string, after: number, upto: number): Promise<LogLine[]> {
+export async function logLines(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { after, upto }: { readonly after: number; readonly upto: number },
+): Promise<LogLine[]> {
   const { rows } = await client.query<Omit<LogLine, 'seq'> & { seq: string }>({
     name: 'analytics-log-lines',
     text: `SELECT e.seq, e.event_id AS "eventId", e.created_at AS at, e.kind, e.producer_seq IS NULL AS platform, ${piece('x.source')} AS source,

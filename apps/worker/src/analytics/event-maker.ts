@@ -50,6 +50,13 @@ export interface EventMakerOptions {
   readonly gateway: Pick<LlmGatewayClient, 'calls'> | null;
 }
 
+export interface ReadEvents {
+  readonly after: number;
+  readonly upto: number;
+  readonly lines: ReadLines;
+  readonly calls: MadeEvent[];
+}
+
 /**
  * Makes analytics events out of the audit and the logs of conversations, by cursor: position and events are one transaction, and an event's id is made of what it is about.
  * Only of organizations and users that allow it. Nothing of the product waits for it.
@@ -119,17 +126,17 @@ export class EventMaker {
       const { upto, page, state, lines } = await inOrg(pool, orgId, async (client) => {
         const known = await readState(client, orgId, id);
         const end = Math.min(head, known.upto + PAGE_LINES);
-        return { ...known, page: end, lines: await logLines(client, orgId, id, known.upto, end) };
+        return { ...known, page: end, lines: await logLines(client, orgId, id, { after: known.upto, upto: end }) };
       });
       if (upto >= head) return;
       const read = readConversationLines(conversation, state, lines);
       const calls = await this.modelCalls(conversation, read, signal);
-      goesOn = (await this.keep(conversation, upto, page, read, calls)) && page < head;
+      goesOn = (await this.keep(conversation, { after: upto, upto: page, lines: read, calls })) && page < head;
     }
   }
 
   /** @returns false when another worker was first. */
-  private keep({ orgId, id, createdBy }: UnreadConversation, after: number, upto: number, { state, events }: ReadLines, calls: MadeEvent[]): Promise<boolean> {
+  private keep({ orgId, id, createdBy }: UnreadConversation, { after, upto, lines: { state, events }, calls }: ReadEvents): Promise<boolean> {
     return inOrg(this.options.pool, orgId, async (client) => {
       if (!(await lockMaking(client, id)) || (await readState(client, orgId, id)).upto !== after) return false;
       const made: MadeEvent[] = [...calls];
@@ -144,7 +151,7 @@ export class EventMaker {
         if (first !== null) made.push(first);
       }
       await keepEvents(client, orgId, made);
-      await writeState(client, orgId, id, upto, state);
+      await writeState(client, orgId, id, { upto, state });
       return true;
     });
   }

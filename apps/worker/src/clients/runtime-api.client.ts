@@ -10,6 +10,12 @@ const QUEUE_WAIT_SECONDS = 2;
 const START_TIMEOUT_MS = 20_000;
 const CALL_TIMEOUT_MS = 5_000;
 
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly orgId: string;
+}
+
 /** runtime-api. No answer is `service.unavailable`; no room is `sandbox.no-capacity` or `sandbox.quota`, with its own sentence. */
 export class RuntimeApiClient {
   /** @param options.appKey what the app shows to the agent-server of a session; runtime-api learns its hash, and the sandbox by it. */
@@ -37,7 +43,7 @@ export class RuntimeApiClient {
   /** `null` when it never was, or is gone. */
   async session(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime | null> {
     try {
-      return await callJson(this.call('GET', `/sessions/${encodeURIComponent(sessionId)}`, signal, CALL_TIMEOUT_MS, orgId), Runtime);
+      return await callJson(this.call('GET', `/sessions/${encodeURIComponent(sessionId)}`, { signal, timeoutMs: CALL_TIMEOUT_MS, orgId }), Runtime);
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;
@@ -46,19 +52,19 @@ export class RuntimeApiClient {
 
   private async end(path: '/pause' | '/stop', orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {
     try {
-      await callText({ ...this.call('POST', path, signal, START_TIMEOUT_MS, orgId), body: { runtime_id: runtimeId } });
+      await callText({ ...this.call('POST', path, { signal, timeoutMs: START_TIMEOUT_MS, orgId }), body: { runtime_id: runtimeId } });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
   }
 
   private claim(path: '/start' | '/resume', signal: AbortSignal, orgId: string, sessionId: string): PeerCall {
-    const call = this.call('POST', path, signal, START_TIMEOUT_MS, orgId);
+    const call = this.call('POST', path, { signal, timeoutMs: START_TIMEOUT_MS, orgId });
     const keyHash = callerKeySha256(this.options.appKey(sessionId));
     return { ...call, headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}`, [APP_KEY_SHA256_HEADER]: keyHash } };
   }
 
-  private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number, orgId: string): PeerCall {
+  private call(method: 'GET' | 'POST', path: string, { signal, timeoutMs, orgId }: CallOptions): PeerCall {
     return {
       method,
       url: `${this.options.url}${path}`,

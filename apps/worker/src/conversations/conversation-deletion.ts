@@ -46,6 +46,6 @@ export class ConversationDeletion {
 
   private async empty(orgId: string, table: TenantTable, id: string, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while ((await deleteSome(this.pool, orgId, table, id, ROWS)) === ROWS);
+    while ((await deleteSome(this.pool, orgId, { table, conversationId: id, limit: ROWS })) === ROWS);
   }
 }

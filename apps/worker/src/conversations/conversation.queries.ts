@@ -214,7 +214,12 @@ export interface SnapshotRow {
  * @param storage `ending`: keeps to the limit and to what is left for endings. `platform`: for a note of bounded size, which is always kept.
  * @returns false when the organization has no room for it: the one before stays.
  */
-export async function saveSnapshot(pool: SqlPool, orgId: string, id: string, snapshot: SnapshotRow, storage: 'ending' | 'platform'): Promise<boolean> {
+export async function saveSnapshot(
+  pool: SqlPool,
+  orgId: string,
+  id: string,
+  { snapshot, storage }: { readonly snapshot: SnapshotRow; readonly storage: 'ending' | 'platform' },
+): Promise<boolean> {
   try {
     await inOrg(pool, orgId, async (client) => {
       // In this order everywhere: the conversation, what belongs to it, the organization's storage.

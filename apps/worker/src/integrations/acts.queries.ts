@@ -4,11 +4,17 @@ import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { Thread } from '@slipway/integrations';
 import { currentTraceId } from '@slipway/telemetry';
 
+export interface ClaimedThread {
+  readonly connectionId: string;
+  readonly thread: Thread;
+  readonly conversationId: string;
+}
+
 /**
  * Gives a thread its conversation. @returns the one that it has: another when a delivery at the same moment was first.
  * The row is locked until the transaction ends, so deliveries of one thread go one after the other.
  */
-export async function claimThread(client: PoolClient, orgId: string, connectionId: string, thread: Thread, conversationId: string): Promise<string> {
+export async function claimThread(client: PoolClient, orgId: string, { connectionId, thread, conversationId }: ClaimedThread): Promise<string> {
   const { rows } = await client.query<Columns<'app.integration_thread', 'conversation_id', { conversation_id: string }>>({
     name: 'claim-thread',
     text: `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, url, title, confidential) VALUES ($1, $2, $3, $4, $5::jsonb, $6, left($7, 500), $8)
@@ -82,8 +88,14 @@ export async function markOfThread(client: PoolClient, orgId: string, id: string
   ]);
 }
 
+export interface WantedJob {
+  readonly desired: 'run' | 'rest';
+  readonly job: ConversationQueue;
+  readonly traceparent: string;
+}
+
 /** Whether the conversation should have a sandbox, and the job that sees to it. */
-export async function want(client: PoolClient, orgId: string, id: string, desired: 'run' | 'rest', job: ConversationQueue, traceparent: string): Promise<void> {
+export async function want(client: PoolClient, orgId: string, id: string, { desired, job, traceparent }: WantedJob): Promise<void> {
   await client.query('UPDATE app.conversation SET desired = $3, traceparent = $4 WHERE org_id = $1 AND id = $2', [orgId, id, desired, traceparent]);
   await client.query(
     `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5::jsonb, clock_timestamp())

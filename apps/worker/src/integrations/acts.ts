@@ -36,6 +36,18 @@ export interface Performed {
   readonly job: ConversationQueue | null;
 }
 
+export interface StartAct {
+  readonly allowed: Allowed;
+  readonly begin: Beginning;
+  readonly asked: AskedOfAgent;
+}
+
+export interface MessageAct {
+  readonly allowed: Allowed;
+  readonly owner: string | null;
+  readonly asked: AskedOfAgent;
+}
+
 /** What an allowed intent does, as the linked user: each in the transaction of its decision. */
 export class Acts {
   constructor(
@@ -62,17 +74,17 @@ export class Acts {
     const named = this.repositoryOf(stored, intent);
     if (act === 'start' && named === null && (await this.choices.canAsk(stored))) return (client) => this.ask(client, stored, intent);
     const [begin, context] = await Promise.all([
-      act === 'start' ? this.beginning(stored, intent, named, actor.userId, signal) : null,
-      act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, intent, act === 'start', signal) : NO_CONTEXT,
+      act === 'start' ? this.beginning(stored, intent, { named, userId: actor.userId }, signal) : null,
+      act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, { intent, fresh: act === 'start' }, signal) : NO_CONTEXT,
     ]);
     const asked = { text: promptOfIntent(intent, randomBytes(16).toString('hex'), context), comments: reviewCommentsOf(intent, context) };
     return (client, allowed) => {
       switch (allowed.act) {
         case 'start':
           if (begin === null) throw new Error('a conversation is to start without preparation');
-          return this.start(client, stored, allowed, begin, asked);
+          return this.start(client, stored, { allowed, begin, asked });
         case 'message':
-          return this.message(client, stored, allowed, null, asked);
+          return this.message(client, stored, { allowed, owner: null, asked });
         case 'stop':
           return this.stop(client, stored, allowed);
         case 'mute':
@@ -122,28 +134,37 @@ export class Acts {
     const chosen = act === 'start' ? await this.choices.read(stored, intent, value) : 'nothing-to-choose';
     if (typeof chosen === 'string') return () => Promise.resolve(refuse(chosen));
     const [first] = chosen.intents as readonly [Intent, ...Intent[]];
-    const begin = await this.beginning(stored, first, chosen.repository, actor.userId, signal);
+    const begin = await this.beginning(stored, first, { named: chosen.repository, userId: actor.userId }, signal);
     const fence = randomBytes(16).toString('hex');
     return async (client, allowed) => {
       const { orgId, connection } = stored;
-      const waiting = await findChoice(client, orgId, connection.id, intent.thread.key, true);
+      const waiting = await findChoice(client, orgId, { connectionId: connection.id, threadKey: intent.thread.key, lock: true });
       if (waiting?.id !== chosen.waiting.id || waiting.deliveries.length !== chosen.waiting.deliveries.length) throw new Error('more was asked for meanwhile');
       const text = chosen.intents.map((each) => promptOfIntent(each, fence, NO_CONTEXT)).join('\n\n');
-      const performed = await this.start(client, stored, { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } }, begin, { text, comments: [] });
+      const performed = await this.start(client, stored, {
+        allowed: { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } },
+        begin,
+        asked: { text, comments: [] },
+      });
       const { conversationId } = performed.decided;
       if (conversationId !== null) await endChoice(client, orgId, waiting.id, conversationId);
       return performed;
     };
   }
 
-  private async beginning(stored: StoredDelivery, intent: Intent, named: string | null, userId: string, signal: AbortSignal): Promise<Beginning> {
+  private async beginning(
+    stored: StoredDelivery,
+    intent: Intent,
+    { named, userId }: { readonly named: string | null; readonly userId: string },
+    signal: AbortSignal,
+  ): Promise<Beginning> {
     const { orgId, connection } = stored;
     // Names in a body are the provider's, and of whoever named them: what is no address that git takes is none.
     const url = RepositoryUrl.safeParse(named).data ?? null;
     const settings = await inOrg(this.pool, orgId, (client) => storedSettings(client, orgId));
     const { defaultModel, defaultEnvironment, confirmation } = beginningOf(settings);
     const [model, grant] = await Promise.all([
-      chooseModel(this.pool, this.gateway, orgId, defaultModel, signal),
+      chooseModel({ pool: this.pool, gateway: this.gateway }, orgId, defaultModel, signal),
       // The provider of the thread has confirmed that who asks may write there, so reading it is theirs to give; of another one it is asked.
       intent.repository !== null
         ? { connectionId: connection.id, fullName: intent.repository.fullName }
@@ -154,13 +175,13 @@ export class Acts {
     return { model, environment: defaultEnvironment, confirmation, repository: url, grant };
   }
 
-  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning, asked: AskedOfAgent): Promise<Performed> {
+  private async start(client: PoolClient, stored: StoredDelivery, { allowed, begin, asked }: StartAct): Promise<Performed> {
     const { orgId, connection } = stored;
     const { intent, actor } = allowed;
     const id = this.ids.uuid();
-    const owner = await claimThread(client, orgId, connection.id, intent.thread, id);
+    const owner = await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: id });
     // Another delivery of the thread was first: what is asked for now is one more message there.
-    if (owner !== id) return this.message(client, stored, allowed, owner, asked);
+    if (owner !== id) return this.message(client, stored, { allowed, owner, asked });
     const by = { id: actor.userId, label: actor.label };
     const message = this.ids.uuid();
     const { repository, grant } = begin;
@@ -185,23 +206,23 @@ export class Acts {
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
     if (repository !== null && grant !== null) await grantRepository(client, orgId, id, grant);
     await markOfThread(client, orgId, message, { connectionId: connection.id, key: intent.thread.key });
-    await wantReplies(client, stored, intent.thread, asked.comments, { conversationId: id, message });
+    await wantReplies(client, stored, { thread: intent.thread, comments: asked.comments, to: { conversationId: id, message } });
     await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
   }
 
-  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null, asked: AskedOfAgent): Promise<Performed> {
+  private async message(client: PoolClient, stored: StoredDelivery, { allowed: { intent, actor }, owner, asked }: MessageAct): Promise<Performed> {
     const { orgId, connection } = stored;
-    const conversationId = owner ?? (await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid()));
+    const conversationId = owner ?? (await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: this.ids.uuid() }));
     const inbox = await lockInbox(client, orgId, conversationId);
     if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
     if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
     const thread = { connectionId: connection.id, key: intent.thread.key };
     const message = this.ids.uuid();
     await addMessage(client, orgId, conversationId, { id: message, text: asked.text, by: { id: actor.userId, label: actor.label }, thread });
-    await wantReplies(client, stored, intent.thread, asked.comments, { conversationId, message });
+    await wantReplies(client, stored, { thread: intent.thread, comments: asked.comments, to: { conversationId, message } });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
-    await want(client, orgId, conversationId, 'run', job, currentTraceparent());
+    await want(client, orgId, conversationId, { desired: 'run', job, traceparent: currentTraceparent() });
     await wantAnswers(client, stored, intent, conversationId);
     return { decided: { state: 'done', code: 'message-added', detail: null, conversationId }, job };
   }
@@ -209,10 +230,10 @@ export class Acts {
   /** As a pause: the step under way ends, and the workspace is kept. */
   private async stop(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed): Promise<Performed> {
     const { orgId, connection } = stored;
-    const conversationId = await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid());
+    const conversationId = await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: this.ids.uuid() });
     if ((await lockInbox(client, orgId, conversationId)) === null)
       return { decided: { state: 'ignored', code: 'nothing-to-stop', detail: null, conversationId: null }, job: null };
-    await want(client, orgId, conversationId, 'rest', 'conversation-pause', currentTraceparent());
+    await want(client, orgId, conversationId, { desired: 'rest', job: 'conversation-pause', traceparent: currentTraceparent() });
     const by = { id: actor.userId, label: actor.label };
     const detail = { connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.pause', target: conversationId, by, detail });

@@ -69,7 +69,7 @@ export class DeliveryReader {
         return attempts < MISSING_ATTEMPTS ? later(why, null) : final(why);
       }
       case 'credential':
-        if (tokenId !== null) await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN);
+        if (tokenId !== null) await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN });
         return final(BAD_TOKEN);
       case 'forbidden':
         return final('The account of the connection may not read it.');

@@ -101,7 +101,7 @@ export class IntegrationDelivery {
       const made = await this.outcome(client, stored, decision, perform);
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
       if ((made.decided.state === 'refused' || made.decided.code === 'nothing-to-stop') && reading.kind === 'intent')
-        await wantRefusalSaid(client, stored, this.providers.get(connection.provider), reading.intent, made.decided.code);
+        await wantRefusalSaid(client, stored, { provider: this.providers.get(connection.provider), intent: reading.intent, code: made.decided.code });
       const pullRequests = reading.kind === 'outcome' && made.decided.state === 'ignored' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
       const changed =
         reading.kind === 'lifecycle' && made.decided.state === 'ignored' ? await noteLifecycle(client, orgId, connection, reading.lifecycle) : false;

@@ -8,7 +8,12 @@ import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
  * its default profile, the gateway's default, any.
  * @throws SlipwayError `model.unknown`, `service.unavailable` when the gateway gives no list.
  */
-export async function chooseModel(pool: SqlPool, gateway: LlmGatewayClient, orgId: string, usual: string | null, signal: AbortSignal): Promise<string> {
+export async function chooseModel(
+  { pool, gateway }: { readonly pool: SqlPool; readonly gateway: LlmGatewayClient },
+  orgId: string,
+  usual: string | null,
+  signal: AbortSignal,
+): Promise<string> {
   const { rows: profiles } = await inOrg(pool, orgId, (client) =>
     client.query<Columns<'app.llm_profile', 'name' | 'is_default'>>('SELECT name, is_default FROM app.llm_profile WHERE org_id = $1 ORDER BY name', [orgId]),
   );

@@ -91,7 +91,7 @@ describe('earlier messages of a thread', () => {
       instruction: { id: '10', text: '@slipway go', author: actor },
       ...more,
     } as unknown as Intent;
-    return reader.read(ORG, connection, intent, fresh, new AbortController().signal);
+    return reader.read(ORG, connection, { intent, fresh }, new AbortController().signal);
   };
   const user = (id: number, login: string): object => ({ id, login });
   const comment = (id: number, login: string, body: string, from = id): object => ({
@@ -158,7 +158,7 @@ describe('earlier messages of a thread', () => {
       state: 'open',
     } as const;
     await inOrg(pool, ORG, async (client) => {
-      await claimThread(client, ORG, CONNECTION, thread, id);
+      await claimThread(client, ORG, { connectionId: CONNECTION, thread, conversationId: id });
       await insertConversation(client, ORG, {
         ...{ id, message: { id: randomUUID(), text: 'x' }, by: { id: 'u', label: 'u' }, title: 't', repository: null, branch: null, environment: null },
         ...{

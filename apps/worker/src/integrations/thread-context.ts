@@ -38,7 +38,12 @@ export class ThreadReader {
   ) {}
 
   /** @param fresh the conversation has not heard of the thread yet: else it is given what was said since it last did. */
-  async read(orgId: string, connection: StoredConnection, intent: Intent, fresh: boolean, signal: AbortSignal): Promise<ThreadContext> {
+  async read(
+    orgId: string,
+    connection: StoredConnection,
+    { intent, fresh }: { readonly intent: Intent; readonly fresh: boolean },
+    signal: AbortSignal,
+  ): Promise<ThreadContext> {
     const threads = this.providers.get(connection.provider)?.threads;
     if (threads === undefined) return NO_CONTEXT;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
@@ -49,7 +54,7 @@ export class ThreadReader {
       if (opened === null) return incompleteContext('the connection has no access token');
       const { said, more } = await threads.read(opened.client(limit), intent.thread);
       const others = said.filter((each) => isOf(each, intent, since, connection));
-      const authorities = await this.authoritiesOf(orgId, connection, intent, others, limit);
+      const authorities = await this.authoritiesOf(orgId, connection, { intent, said: others }, limit);
       return { said: others, authorities, incomplete: more ? 'it is too long' : null };
     } catch (error) {
       signal.throwIfAborted();
@@ -63,8 +68,7 @@ export class ThreadReader {
   private async authoritiesOf(
     orgId: string,
     connection: StoredConnection,
-    { actor, repository, subject }: Intent,
-    said: readonly Said[],
+    { intent: { actor, repository, subject }, said }: { readonly intent: Intent; readonly said: readonly Said[] },
     signal: AbortSignal,
   ): Promise<Map<string, Authority>> {
     const known = new Map<string, Authority>([[actor.id, 'write'], ...connection.own.ids.map((id) => [id, 'ours'] as const)]);

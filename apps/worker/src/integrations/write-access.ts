@@ -77,7 +77,7 @@ export class ProviderAccess {
       case 'unavailable':
         return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
       case 'credential':
-        if (tokenId !== null && (await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN)))
+        if (tokenId !== null && (await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN })))
           this.logger.warn(place, 'access token of a connection refused');
         return unknown(BAD_TOKEN);
       case 'forbidden':

@@ -63,6 +63,6 @@ export class OrgDeletion {
 
   private async empty(orgId: string, table: TenantTable, conversationId: string | null, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while ((await deleteSome(this.pool, orgId, table, conversationId, ROWS)) === ROWS);
+    while ((await deleteSome(this.pool, orgId, { table, conversationId, limit: ROWS })) === ROWS);
   }
 }

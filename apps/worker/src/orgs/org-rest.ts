@@ -12,6 +12,14 @@ const BATCH = 100;
  */
 const SETTLED_MS = 3_000;
 
+/** Whose conversations pause, and the outbox job that wants it. */
+interface PausedFor<Q extends 'member-removed' | 'org-closing'> {
+  readonly key: string;
+  readonly payload: QueuePayload<Q>;
+  /** `null`: those of everybody. */
+  readonly createdBy: string | null;
+}
+
 /** Pauses conversations of a user who may not run them any more, as a user's pause would, with everything saved. */
 export class OrgRest {
   constructor(
@@ -21,7 +29,7 @@ export class OrgRest {
   ) {}
 
   async ofMember({ orgId, userId }: QueuePayload<'member-removed'>, signal: AbortSignal): Promise<void> {
-    await this.rest('member-removed', `${orgId}.${userId}`, { orgId, userId }, userId, signal);
+    await this.rest('member-removed', { key: `${orgId}.${userId}`, payload: { orgId, userId }, createdBy: userId }, signal);
   }
 
   /** One that was restored meanwhile is left alone. */
@@ -31,16 +39,10 @@ export class OrgRest {
       if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
       return;
     }
-    await this.rest('org-closing', orgId, { orgId }, null, signal);
+    await this.rest('org-closing', { key: orgId, payload: { orgId }, createdBy: null }, signal);
   }
 
-  private async rest<Q extends 'member-removed' | 'org-closing'>(
-    name: Q,
-    key: string,
-    payload: QueuePayload<Q>,
-    createdBy: string | null,
-    signal: AbortSignal,
-  ): Promise<void> {
+  private async rest<Q extends 'member-removed' | 'org-closing'>(name: Q, { key, payload, createdBy }: PausedFor<Q>, signal: AbortSignal): Promise<void> {
     const { orgId } = payload;
     const job = await readOutboxJob(this.pool, orgId, name, key);
     let paused = 0;

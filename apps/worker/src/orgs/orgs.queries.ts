@@ -112,8 +112,14 @@ export function tenantTables(pool: SqlPool): Promise<TenantTable[]> {
   });
 }
 
+export interface DeletedRows {
+  readonly table: TenantTable;
+  readonly conversationId: string | null;
+  readonly limit: number;
+}
+
 /** Deletes up to `limit` rows of one conversation, or of the organization, in a transaction of its own. @returns how many. */
-export function deleteSome(pool: SqlPool, orgId: string, table: TenantTable, conversationId: string | null, limit: number): Promise<number> {
+export function deleteSome(pool: SqlPool, orgId: string, { table, conversationId, limit }: DeletedRows): Promise<number> {
   return inOrg(pool, orgId, async (client) => {
     const which = conversationId === null ? 'org_id = $1' : 'org_id = $1 AND conversation_id = $3';
     const { rowCount } = await client.query(

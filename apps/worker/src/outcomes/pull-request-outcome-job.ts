@@ -72,7 +72,7 @@ export class PullRequestOutcomeJob {
     const now = this.clock.now();
     const place = { repository, number };
     const [pull, reviews] = await Promise.all([calls.pullRequest(place), calls.reviews(repository, number)]);
-    const seen = seenPullRequest(repository, pull, reviews, own, now);
+    const seen = seenPullRequest(repository, { pull, reviews, own, seenAt: now });
     // Kept before the branch is read: that may fail.
     const looked = await inOrg(this.pool, orgId, async (client) => {
       await noteSeen(client, orgId, id, seen);
@@ -80,7 +80,7 @@ export class PullRequestOutcomeJob {
       if (seen.state !== row.state) await wantShown(client, orgId, row);
       return (await findOutcome(client, orgId, id)) ?? row;
     });
-    const watched = looked.mergedAt === null ? null : await this.watch(calls, looked, pull, looked.mergedAt, now);
+    const watched = looked.mergedAt === null ? null : await this.watch(calls, looked, pull, { mergedAt: looked.mergedAt, now });
     await inOrg(this.pool, orgId, async (client) => {
       if (watched !== null) await noteWatched(client, orgId, id, watched);
       const at = nextLook({ ...looked, watchedDays: watched?.watchedDays ?? 0 }, now);
@@ -92,7 +92,12 @@ export class PullRequestOutcomeJob {
     });
   }
 
-  private async watch(calls: CodeHost, row: OutcomeRow, pull: Parameters<typeof watchBranch>[2], mergedAt: Date, now: Date): Promise<Watched | null> {
+  private async watch(
+    calls: CodeHost,
+    row: OutcomeRow,
+    pull: Parameters<typeof watchBranch>[2],
+    { mergedAt, now }: { readonly mergedAt: Date; readonly now: Date },
+  ): Promise<Watched | null> {
     return calls.history === undefined ? null : watchBranch(calls.history, row, pull, { mergedAt, now });
   }
 

@@ -65,7 +65,7 @@ describe('snapshots of hostile workspaces', () => {
   const look = async (snapshots: Snapshots, orgId: string, kind: string, within: AbortSignal = signal): Promise<string> => {
     const agent = new AgentServerClient({ url: `${url}/${kind}`, sessionKey: 'k', appKey: 'app-key' });
     const id = await conversation(orgId);
-    return snapshots.take(orgId, id, agent, { directory: '/workspace', base: null }, within).then(
+    return snapshots.take(orgId, id, { agent, workspace: { directory: '/workspace', base: null } }, within).then(
       () => 'kept',
       (error: unknown) => (error instanceof SlipwayError ? error.code : String(error)),
     );

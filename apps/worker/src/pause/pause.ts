@@ -69,7 +69,9 @@ export class Rest {
       });
       const { workingDir: directory, baseCommit: base } = held.row;
       if (directory !== null)
-        await this.bestEffort('the workspace was not read', held, () => this.snapshots.take(held.orgId, held.id, agent, { directory, base }, held.signal));
+        await this.bestEffort('the workspace was not read', held, () =>
+          this.snapshots.take(held.orgId, held.id, { agent, workspace: { directory, base } }, held.signal),
+        );
     }
     await this.runtime.pause(held.orgId, session.runtime_id, held.signal);
     await this.bestEffort('the key of the models was not ended', held, () => this.steps.endKey(held));

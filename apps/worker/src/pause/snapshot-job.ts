@@ -37,7 +37,7 @@ export class SnapshotJob {
     const agent = row.sandboxStatus === 'RUNNING' ? this.steps.agentOf(row) : null;
     if (agent === null || row.workingDir === null) return;
     try {
-      await this.snapshots.take(row.orgId, row.id, agent, { directory: row.workingDir, base: row.baseCommit }, signal);
+      await this.snapshots.take(row.orgId, row.id, { agent, workspace: { directory: row.workingDir, base: row.baseCommit } }, signal);
     } catch (error) {
       if (!(error instanceof SlipwayError) || ERRORS[error.code].retry !== 'never') throw error;
       this.logger.warn({ err: error, conversation_id: row.id }, 'failed to snapshot the workspace');

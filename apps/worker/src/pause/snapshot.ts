@@ -22,13 +22,18 @@ export class Snapshots {
    * @throws SlipwayError when the sandbox does not answer, and `service.unavailable` when too many are read; what was
    * stored before stays.
    */
-  async take(orgId: string, id: string, agent: AgentServerClient, workspace: { directory: string; base: string | null }, signal: AbortSignal): Promise<void> {
+  async take(
+    orgId: string,
+    id: string,
+    { agent, workspace }: { readonly agent: AgentServerClient; readonly workspace: { directory: string; base: string | null } },
+    signal: AbortSignal,
+  ): Promise<void> {
     await this.reads.inTurn(orgId, signal, async (room) => {
       const changes = await agent.changes(workspace.directory, workspace.base, signal, room);
       const patch = await this.patch(agent, workspace, signal, room);
-      if (await saveSnapshot(this.pool, orgId, id, { changes: changes.map(toFileChange), patch }, 'ending')) return;
+      if (await saveSnapshot(this.pool, orgId, id, { snapshot: { changes: changes.map(toFileChange), patch }, storage: 'ending' })) return;
       this.logger.warn({ org_id: orgId, conversation_id: id, bytes: patch.length }, 'storage of the organization is full, changes not stored');
-      await saveSnapshot(this.pool, orgId, id, { changes: [], patch: NOT_KEPT }, 'platform');
+      await saveSnapshot(this.pool, orgId, id, { snapshot: { changes: [], patch: NOT_KEPT }, storage: 'platform' });
     });
   }
 

@@ -34,11 +34,11 @@ export class AutomaticPublish {
     if (place === undefined) return null;
     // Nothing will be pushed for what asked.
     if ((await readChangesCount(client, orgId, id)) === 0) {
-      await readyReplies(client, orgId, id, await handledReplies(client, orgId, id), null);
+      await readyReplies(client, orgId, id, { ids: await handledReplies(client, orgId, id), sha: null });
       return null;
     }
     const before = (await listPullRequests(client, orgId, id)).find((row) => row.host === place.connection.host && row.repository === place.repository);
-    const asked = await asksToPublish(client, orgId, id, place.connection.id, before?.fix?.message ?? null);
+    const asked = await asksToPublish(client, orgId, id, { connectionId: place.connection.id, fix: before?.fix?.message ?? null });
     if (asked === null) return null;
     // A round that Slipway made by itself ends with a push, or there is nothing new to check.
     const ownRound = asked.message === before?.fix?.message && before.fix.automatic;

@@ -74,7 +74,7 @@ export class Fixes {
       await changePullRequest(client, orgId, row.id, isNew ? { ...done, fix, fixStopped: null } : automatic ? {} : done);
       if (!isNew) return null;
       const next: ConversationQueue = inbox.live ? 'conversation-deliver' : 'conversation-start';
-      await want(client, orgId, conversationId, 'run', next, currentTraceparent());
+      await want(client, orgId, conversationId, { desired: 'run', job: next, traceparent: currentTraceparent() });
       return next;
     });
     if (job !== null) await this.queue.add(job, { orgId, conversationId }, { key: conversationId });

@@ -55,18 +55,19 @@ interface Step {
 const below = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`);
 const isInstruction = (name: string): boolean => INSTRUCTIONS.has(name.toLowerCase());
 
+export interface ChangedFolder {
+  readonly commit: string;
+  readonly folder: ReadFolder;
+  readonly looks: Looks;
+  readonly judged: ReadonlySet<string>;
+}
+
 /**
  * Compares what the bundle has changed with a commit of the git host. A folder that goes as a whole takes its instructions with it and does not count; where the host
  * shows no folder, or was asked for too many, nothing counts as having been there.
  * @param judged paths that are judged as a whole already.
  */
-export async function changedInstructions(
-  bundle: VerifiedBundle,
-  commit: string,
-  folder: ReadFolder,
-  looks: Looks,
-  judged: ReadonlySet<string>,
-): Promise<Nested> {
+export async function changedInstructions(bundle: VerifiedBundle, { commit, folder, looks, judged }: ChangedFolder): Promise<Nested> {
   const found: string[] = [];
   const elsewhere: string[] = [];
   const look = async ({ path, before, after }: Step): Promise<Step[]> => {
@@ -99,8 +100,14 @@ export async function changedInstructions(
   return { found, elsewhere };
 }
 
+export interface JudgedFolder {
+  readonly folder: ReadFolder;
+  readonly looks: Looks;
+  readonly judged: ReadonlySet<string>;
+}
+
 /** Instructions in a folder that the git host has elsewhere. One that it does not show may hold any: the folder itself is named then. */
-export async function instructionsOf(path: string, hash: string, folder: ReadFolder, looks: Looks, judged: ReadonlySet<string>): Promise<readonly string[]> {
+export async function instructionsOf(path: string, hash: string, { folder, looks, judged }: JudgedFolder): Promise<readonly string[]> {
   const there = looks.more() ? await folder(hash, null) : null;
   if (there === null) return [path];
   const found: string[] = [];
@@ -108,7 +115,7 @@ export async function instructionsOf(path: string, hash: string, folder: ReadFol
     const at = below(path, name);
     if (judged.has(at)) continue;
     if (isInstruction(name)) found.push(at);
-    else if (there.folders.has(name)) found.push(...(await instructionsOf(at, entry, folder, looks, judged)));
+    else if (there.folders.has(name)) found.push(...(await instructionsOf(at, entry, { folder, looks, judged })));
   }
   return found;
 }

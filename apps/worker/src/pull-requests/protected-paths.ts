@@ -73,11 +73,11 @@ export async function changedProtectedPaths(
     listed = await since(listed);
     nested =
       nested === null
-        ? await changedInstructions(bundle, commit, folder, looks, JUDGED)
+        ? await changedInstructions(bundle, { commit, folder, looks, judged: JUDGED })
         : { found: await few(nested.found, since), elsewhere: await few(nested.elsewhere, since) };
     compared.push(commit);
   }
-  return [...listed, ...(nested === null ? [] : [...nested.found, ...(await moved(nested.elsewhere, bundle, folder, looks, compared))])];
+  return [...listed, ...(nested === null ? [] : [...nested.found, ...(await moved(nested.elsewhere, { bundle, folder, looks, compared }))])];
 }
 
 const MAX_LISTED = 20;
@@ -103,20 +103,21 @@ async function few(paths: readonly string[], since: (paths: readonly string[]) =
   return [...(await since(paths.filter(isPlain))), ...paths.filter((path) => !isPlain(path))];
 }
 
+interface ComparedFolder {
+  readonly bundle: VerifiedBundle;
+  readonly folder: ReadFolder;
+  readonly looks: Looks;
+  readonly compared: readonly string[];
+}
+
 /** Instructions in folders that no commit has where they stand. */
-async function moved(
-  paths: readonly string[],
-  bundle: VerifiedBundle,
-  folder: ReadFolder,
-  looks: Looks,
-  compared: readonly string[],
-): Promise<readonly string[]> {
+async function moved(paths: readonly string[], { bundle, folder, looks, compared }: ComparedFolder): Promise<readonly string[]> {
   const inside: string[] = [];
   for (const path of paths) {
     let hash = bundle.tree;
     for (const name of path.split('/')) hash = (await folder(hash, null))?.entries.get(name) ?? '';
     if (hash === '') inside.push(path);
-    else for (const each of await instructionsOf(path, hash, folder, looks, JUDGED)) inside.push(each);
+    else for (const each of await instructionsOf(path, hash, { folder, looks, judged: JUDGED })) inside.push(each);
   }
   let found: readonly string[] = inside;
   for (const commit of compared) found = await few(found, (each) => changedSince(commit, each, bundle.tree, folder));

@@ -116,7 +116,7 @@ export class Publisher {
     const { number, url, title, draft } = pull;
     await inOrg(this.pool, row.orgId, async (client) => {
       await bindThread(client, row, place.connection.id, { ...pull.thread, url, title });
-      await readyReplies(client, row.orgId, row.conversationId, replies, pushed.headSha ?? null);
+      await readyReplies(client, row.orgId, row.conversationId, { ids: replies, sha: pushed.headSha ?? null });
     });
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }

@@ -118,7 +118,8 @@ export class PullRequestJob {
       if (change.doneVersion !== undefined && change.conflicts !== false) await this.again(row, SETTLES_MS);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ProviderRefusal && error.kind === 'credential') await needAttention(this.pool, row.orgId, connection.id, host.tokenId, BAD_TOKEN);
+      if (error instanceof ProviderRefusal && error.kind === 'credential')
+        await needAttention(this.pool, row.orgId, { connectionId: connection.id, tokenId: host.tokenId, why: BAD_TOKEN });
       return this.refused(now, change, error, connection.host);
     }
     await this.write(now, change);

@@ -37,7 +37,7 @@ export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly n
     ...(row.merge === 'queued' && pull.state === 'merged' ? { merge: 'done' as const, mergeWanted: null } : {}),
     refreshedAt: now,
   };
-  return { change, seen: seenPullRequest(row.repository, pull, reviews, own, now) };
+  return { change, seen: seenPullRequest(row.repository, { pull, reviews, own, seenAt: now }) };
 }
 
 function shown({ id, name, state, description, url }: CommitCheck): PullRequestCheck {

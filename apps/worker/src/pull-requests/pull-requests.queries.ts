@@ -139,8 +139,7 @@ export async function asksToPublish(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-  connectionId: string,
-  fix: string | null,
+  { connectionId, fix }: { readonly connectionId: string; readonly fix: string | null },
 ): Promise<AskedInThread | null> {
   const { rows } = await client.query<AskedInThread & { asks: boolean | null }>({
     name: 'asks-to-publish',

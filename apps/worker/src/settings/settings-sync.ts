@@ -32,26 +32,25 @@ export class SettingsSync {
     const mayHave = model === stored.model && modelsTried.length === 0 ? null : [...new Set([model, ...modelsTried])];
     if (mayHave !== null && !modelsTried.includes(stored.model)) await this.noteTried(held, [...modelsTried, stored.model]);
     const keyless = mayHave === null ? undefined : this.models.withSameKey(stored.model, mayHave);
-    const isRefused = await this.send(held, agent, stored, keyless, signal);
+    const isRefused = await this.send(held, agent, { stored, model: keyless }, signal);
     if (mayHave === null || keyless !== undefined) {
       await this.acknowledge(held, stored, isRefused, null);
       return async () => {};
     }
-    return () => this.giveKeyedModel(held, agent, stored, isRefused, signal);
+    return () => this.giveKeyedModel(held, agent, { stored, isRefused }, signal);
   }
 
   /** What can never succeed is an error event in the log, and the agent keeps its model. @throws SlipwayError as `apply`, `service.unavailable`, `secret.unreadable`. */
   private async giveKeyedModel(
     held: HeldConversation,
     agent: AgentServerClient,
-    stored: StoredSettings,
-    isRefused: boolean,
+    { stored, isRefused }: { readonly stored: StoredSettings; readonly isRefused: boolean },
     signal: AbortSignal,
   ): Promise<void> {
     const row: ConversationRow = { ...held.row, model: stored.model };
     try {
       const model = await this.models.switched(row, signal);
-      await this.acknowledge(held, stored, await this.send(held, agent, stored, model, signal), null);
+      await this.acknowledge(held, stored, await this.send(held, agent, { stored, model }, signal), null);
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.code !== 'model.profile-missing') throw error;
       await this.acknowledge(held, stored, isRefused, error);
@@ -59,7 +58,12 @@ export class SettingsSync {
   }
 
   /** @returns whether the agent refuses some of them. */
-  private async send({ id, row }: HeldConversation, agent: AgentServerClient, stored: StoredSettings, model: Model, signal: AbortSignal): Promise<boolean> {
+  private async send(
+    { id, row }: HeldConversation,
+    agent: AgentServerClient,
+    { stored, model }: { readonly stored: StoredSettings; readonly model: Model },
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { settings, version, earlierVersions } = stored;
     const document = { ...settings, ...(model === undefined ? {} : { model }) };
     const { refused } = await agent.applySettings(id, { settings: document, version, epoch: row.epoch, chosen: false, dryRun: false, earlierVersions }, signal);

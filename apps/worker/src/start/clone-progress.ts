@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentServerClient } from '../clients/agent-server.client.js';
-import type { StartAttempt } from './start-attempt.js';
+import type { StartContext } from './start-context.js';
 import { progressOf, progressScript, type WorkspacePlan } from './workspace-script.js';
 
 /** A clone that takes longer than this shows how far it is. Milliseconds. */
@@ -9,10 +9,12 @@ const FIRST_MS = 1_000;
 const GROWTH = 1.1;
 const LOOK_SECONDS = 5;
 
+type CloneContext = Pick<StartContext, 'attempt' | 'agent' | 'plan'>;
+
 /** Waits for `made`, and reports git's progress meanwhile as detail of the running step. A failed poll is skipped. */
-export async function withProgress<T>(made: Promise<T>, attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<T> {
+export async function withProgress<T>(made: Promise<T>, start: CloneContext, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
-  const looks = look(attempt, agent, plan, AbortSignal.any([signal, over.signal]));
+  const looks = look(start, AbortSignal.any([signal, over.signal]));
   try {
     return await made;
   } finally {
@@ -27,7 +29,7 @@ export async function progressNow(agent: AgentServerClient, plan: WorkspacePlan,
   return progressOf(stdout ?? '');
 }
 
-async function look(attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<void> {
+async function look({ attempt, agent, plan }: CloneContext, signal: AbortSignal): Promise<void> {
   for (let pause = FIRST_MS; ; pause *= GROWTH) {
     try {
       await wait(pause, undefined, { signal });

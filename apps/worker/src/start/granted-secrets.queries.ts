@@ -38,7 +38,12 @@ export async function secretsFor(client: PoolClient, { orgId, conversationId, pe
 }
 
 /** Notes that they were given to a start of the conversation: once an epoch, however often the step is repeated. */
-export async function noteUse(client: PoolClient, orgId: string, conversationId: string, epoch: number, secrets: readonly SealedSecret[]): Promise<void> {
+export async function noteUse(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { epoch, secrets }: { readonly epoch: number; readonly secrets: readonly SealedSecret[] },
+): Promise<void> {
   await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [orgId, secrets.map(({ id }) => id)]);
   await client.query(
     `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail)

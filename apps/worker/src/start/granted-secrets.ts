@@ -53,7 +53,7 @@ export class GrantedSecrets {
     if (granted.length === 0 && relays.length === 0 && row.epoch === 1) return [];
     const secrets = { ...(await this.opened(row.orgId, granted)), ...(relays.length === 0 ? {} : { relays }) };
     // Before they go out: no use without its entry.
-    if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, row.epoch, granted));
+    if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, { epoch: row.epoch, secrets: granted }));
     await agent.setSecrets(secrets, signal).catch((error: unknown) => {
       // A sandbox of an older image knows no secrets: then it has none to take away either.
       if (!(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;

@@ -24,8 +24,7 @@ const PAUSE_MS = 300;
 export async function probeSandbox(
   held: HeldConversation,
   agent: AgentServerClient,
-  runtime: RuntimeApiClient,
-  pool: SqlPool,
+  { runtime, pool }: { readonly runtime: RuntimeApiClient; readonly pool: SqlPool },
   signal: AbortSignal,
 ): Promise<'alive' | 'dead'> {
   for (let probe = 1; ; probe += 1) {

@@ -77,7 +77,7 @@ export class StartSaga {
     if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING' || row.checkpoint.epoch !== row.epoch) return false;
     const agent = this.steps.agentOf(row);
     if (agent === null) return false;
-    if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
+    if (!row.leaseFresh && (await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead') return false;
     try {
       const giveModel = await this.settings.apply(held, agent, held.signal);
       // Before the run goes on: what it may spend by now.
@@ -91,7 +91,7 @@ export class StartSaga {
     } catch (error) {
       if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
       if (error.code === 'ingest.stale-epoch') return false;
-      if ((await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
+      if ((await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead') return false;
       throw error;
     }
   }

@@ -23,11 +23,14 @@ import { Rest } from '../pause/pause.js';
 import { Snapshots } from '../pause/snapshot.js';
 import { SettingsSync } from '../settings/settings-sync.js';
 import { ConversationModels } from '../start/conversation-models.js';
+import { ConversationStep } from '../start/conversation-step.js';
 import { GitRelays } from '../start/git-relays.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { Room } from '../start/room.js';
+import { SandboxStep } from '../start/sandbox-step.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
+import { WorkspaceStep } from '../start/workspace-step.js';
 import { FakePeers } from './fake-peers.js';
 
 export const ORG = 'org_test';
@@ -84,21 +87,14 @@ export async function openHarness(
   const spendings = new ConversationSpendings(pool, gateway);
   const delivery = new Delivery(pool, log, spendings);
   const models = new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1', spendings);
+  const secrets = new GrantedSecrets(pool, envelope, new GitRelays(pool, new GitTokens(SECRET), 'http://app-server.test'));
+  const { cloneTimeoutSeconds = 20, setupTimeoutSeconds = 20 } = settings;
   const steps = new StartSteps(
-    runtime,
-    gateway,
+    new SandboxStep(runtime, keys),
+    new WorkspaceStep(secrets, { cloneTimeoutSeconds, setupTimeoutSeconds }),
+    new ConversationStep(pool, new IngestTokens(SECRET), delivery, { maxIterations: 10, ingestUrl: 'http://127.0.0.1:1' }),
     models,
-    delivery,
-    keys,
-    new IngestTokens(SECRET),
-    {
-      cloneTimeoutSeconds: settings.cloneTimeoutSeconds ?? 20,
-      setupTimeoutSeconds: settings.setupTimeoutSeconds ?? 20,
-      maxIterations: 10,
-      ingestUrl: 'http://127.0.0.1:1',
-    },
-    new GrantedSecrets(pool, envelope, new GitRelays(pool, new GitTokens(SECRET), 'http://app-server.test')),
-    pool,
+    gateway,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
   const saga = new StartSaga(

@@ -15,7 +15,12 @@ export interface DueMessage {
 export type Claim = { readonly kind: 'due'; readonly message: DueMessage } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
 
 /** Takes a message for one attempt; whoever dies with it leaves it for another after `claimMs`. */
-export async function claimMessage(client: PoolClient, orgId: string, id: string, now: Date, claimMs: number): Promise<Claim> {
+export async function claimMessage(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { now, claimMs }: { readonly now: Date; readonly claimMs: number },
+): Promise<Claim> {
   const { rows } = await client.query<
     Columns<'app.webhook_message', 'next_at' | 'body' | 'attempts' | 'created_at' | 'webhook_id'> &
       Columns<'app.outgoing_webhook', 'url' | 'failing_since'> & { state: string; webhook: string }
@@ -84,7 +89,12 @@ export async function noteWebhook(client: PoolClient, orgId: string, webhookId: 
 }
 
 /** @returns whether it was active. */
-export async function endWebhook(client: PoolClient, orgId: string, webhookId: string, reason: string, auditId: string): Promise<boolean> {
+export async function endWebhook(
+  client: PoolClient,
+  orgId: string,
+  webhookId: string,
+  { reason, auditId }: { readonly reason: string; readonly auditId: string },
+): Promise<boolean> {
   const { rows } = await client.query<Columns<'app.outgoing_webhook', 'name'>>(
     `UPDATE app.outgoing_webhook SET state = 'failing', state_reason = $3, updated_at = now() WHERE org_id = $1 AND id = $2 AND state = 'active' RETURNING name`,
     [orgId, webhookId, reason],

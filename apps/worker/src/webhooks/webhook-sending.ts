@@ -51,7 +51,7 @@ export class WebhookSending {
   }
 
   private async attempt(orgId: string, messageId: string, signal: AbortSignal): Promise<number | null> {
-    const claim = await inOrg(this.pool, orgId, (client) => claimMessage(client, orgId, messageId, this.clock.now(), CLAIM_MS));
+    const claim = await inOrg(this.pool, orgId, (client) => claimMessage(client, orgId, messageId, { now: this.clock.now(), claimMs: CLAIM_MS }));
     if (claim.kind === 'done') return null;
     if (claim.kind === 'wait') return claim.ms;
     const { message } = claim;
@@ -62,7 +62,7 @@ export class WebhookSending {
       await endAttempt(client, orgId, messageId, attempt);
       await noteWebhook(client, orgId, message.webhookId, attempt.state === 'delivered' ? null : now);
       const reason = endOf(message, sent, now);
-      return reason !== null && (await endWebhook(client, orgId, message.webhookId, reason, this.ids.uuid()));
+      return reason !== null && (await endWebhook(client, orgId, message.webhookId, { reason, auditId: this.ids.uuid() }));
     });
     if (ended) this.logger.warn({ webhook_id: message.webhookId, org_id: orgId }, 'webhook disabled, its target accepts nothing');
     return attempt.nextAt === null ? null : attempt.nextAt.getTime() - now.getTime();

@@ -99,13 +99,17 @@ export async function wantProgress(client: PoolClient, orgId: string, conversati
   });
 }
 
+export interface WantedEffect {
+  readonly thread: ThreadToAnswer;
+  readonly effect: { readonly kind: 'link' | 'move' | 'status'; readonly subject: string; readonly detail: object };
+}
+
 /** An effect, once by its subject; what it is to show may change. */
 export async function wantEffect(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-  { connectionId, key }: ThreadToAnswer,
-  effect: { readonly kind: 'link' | 'move' | 'status'; readonly subject: string; readonly detail: object },
+  { thread: { connectionId, key }, effect }: WantedEffect,
 ): Promise<void> {
   await client.query({
     name: 'want-effect',
@@ -192,13 +196,9 @@ export async function takeTurn(
   return row.turn + 1;
 }
 
-/** What came of a turn. No-op when the turn was over before: another job has it then. */
-export async function endTurn(
-  client: PoolClient,
-  orgId: string,
-  id: string,
-  turn: number,
-  result: {
+export interface EndedTurn {
+  readonly turn: number;
+  readonly result: {
     readonly state: AnswerRow['state'];
     readonly written?: { readonly id: string; readonly url: string | null };
     readonly shown?: string | null;
@@ -206,8 +206,11 @@ export async function endTurn(
     /** Nothing of this turn has had an effect, or it is known which: nothing has to be searched for. */
     readonly certain: boolean;
     readonly failure?: { readonly problem: string; readonly at: Date; readonly retryAt: Date | null };
-  },
-): Promise<void> {
+  };
+}
+
+/** What came of a turn. No-op when the turn was over before: another job has it then. */
+export async function endTurn(client: PoolClient, orgId: string, id: string, { turn, result }: EndedTurn): Promise<void> {
   const { state, written, shown, editedAt, certain, failure } = result;
   await client.query({
     name: 'end-answer-turn',

@@ -12,8 +12,7 @@ export async function confirmationOf(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-  thread: MessageThread,
-  execution: ExecutionStatus,
+  { thread, execution }: { readonly thread: MessageThread; readonly execution: ExecutionStatus },
 ): Promise<Required<Pick<ProgressFacts, 'waits' | 'answered'>>> {
   const { rows } = await client.query<{ own: boolean; mixed: boolean; answer: string | null; head: string }>({
     name: 'confirmation-of-thread',

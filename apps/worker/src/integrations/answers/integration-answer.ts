@@ -27,6 +27,7 @@ import {
   type AnswerRow,
   answersOf,
   dropAnswer,
+  type EndedTurn,
   endTurn,
   forgetComment,
   limitConnection,
@@ -131,7 +132,7 @@ export class IntegrationAnswer {
       await wantProgress(client, orgId, conversationId, thread);
       const url = this.urlOf(facts.orgSlug, conversationId);
       for (const effect of effectsOf(thread, provider, { conversationId, url, pulls: facts.pulls }))
-        await wantEffect(client, orgId, conversationId, thread, effect);
+        await wantEffect(client, orgId, conversationId, { thread, effect });
     }
   }
 
@@ -221,16 +222,13 @@ export class IntegrationAnswer {
     const follows = access.follows?.(row.place) === true;
     const { comment } = { ...DEFAULT_PROCESSORS, ...row.connection.settings.processors };
     if (row.conversationId === null || !(comment || follows)) return null;
-    const facts = await readProgress(
-      client,
-      orgId,
-      row.conversationId,
-      { connectionId: row.connection.id, key: row.threadKey },
-      {
+    const facts = await readProgress(client, orgId, row.conversationId, {
+      thread: { connectionId: row.connection.id, key: row.threadKey },
+      shows: {
         follows,
         buttons: access.buttons === true,
       },
-    );
+    });
     if (facts === null) return null;
     const { answer, calm } = progressOf(facts, this.urlOf(facts.orgSlug, row.conversationId));
     // The same words after another request are another message.
@@ -252,7 +250,7 @@ export class IntegrationAnswer {
   private async dueReply(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
     const due = readyReply(row.detail);
     if (row.conversationId === null || due === null || access.replies !== true) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, NO_MORE);
+    const facts = await readProgress(client, orgId, row.conversationId, { thread: { connectionId: row.connection.id, key: row.threadKey }, shows: NO_MORE });
     if (facts === null) return null;
     const answer = { ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)), marker: row.marker, revision: row.revision };
     return { ...WORDLESS, answer, hash: row.kind };
@@ -276,7 +274,11 @@ export class IntegrationAnswer {
       signal.throwIfAborted();
       const failure = failureOf(error, row.connection.host, row.kind);
       if (failure === null) throw error;
-      if (failure.kind === 'credential' && opened !== null && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
+      if (
+        failure.kind === 'credential' &&
+        opened !== null &&
+        (await needAttention(this.pool, orgId, { connectionId: row.connection.id, tokenId: opened.tokenId, why: BAD_TOKEN }))
+      )
         this.logger.warn({ connection_id: row.connection.id }, 'access token of a connection refused');
       if (failure.kind === 'gone' && row.externalId !== null && row.kind !== 'reply')
         await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
@@ -298,7 +300,7 @@ export class IntegrationAnswer {
     const said = sentenceOf(notice, mayWrite, this.settings.publicUrl);
     if (said !== null) return this.call(orgId, { ...plan, shown: { ...plan.shown, answer: { ...said, marker: row.marker, revision: row.revision } } }, calls);
     // Kept, so that the provider is not asked about the same actor again.
-    await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, turn, { state: 'given-up', certain: true }));
+    await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, { turn, result: { state: 'given-up', certain: true } }));
   }
 
   private async call(
@@ -306,8 +308,8 @@ export class IntegrationAnswer {
     { row, turn, shown: { answer, hash, status = null } }: Extract<Plan, { kind: 'call' }>,
     calls: ThreadAnswers,
   ): Promise<void> {
-    const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
-      inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
+    const end = (result: Omit<EndedTurn['result'], 'certain'>): Promise<void> =>
+      inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, { turn, result: { ...result, certain: true } }));
     const now = this.clock.now();
     if (row.kind === 'reply' && answer !== null) return end(await this.reply(row, answer, hash, calls));
     if (answer === null) {
@@ -333,7 +335,7 @@ export class IntegrationAnswer {
   }
 
   /** First the reply, once; then, after a push, the thread is resolved. @returns what came of it. */
-  private async reply(row: AnswerRow, answer: Answer, hash: string, { replies }: ThreadAnswers): Promise<Omit<Parameters<typeof endTurn>[4], 'certain'>> {
+  private async reply(row: AnswerRow, answer: Answer, hash: string, { replies }: ThreadAnswers): Promise<Omit<EndedTurn['result'], 'certain'>> {
     const due = readyReply(row.detail);
     if (replies === undefined || due === null) throw new Error('a reply that is not due');
     if (row.externalId !== null) {
@@ -357,10 +359,13 @@ export class IntegrationAnswer {
     );
     await inOrg(this.pool, orgId, async (client) => {
       if (final && row.kind === 'seen') return dropAnswer(client, orgId, row.id);
-      await endTurn(client, orgId, row.id, turn, {
-        state: final ? 'given-up' : 'waiting',
-        certain: failure.certain && row.triedAt === null,
-        failure: { problem: failure.problem, at: now, retryAt: final ? null : new Date(now.getTime() + waitMs) },
+      await endTurn(client, orgId, row.id, {
+        turn,
+        result: {
+          state: final ? 'given-up' : 'waiting',
+          certain: failure.certain && row.triedAt === null,
+          failure: { problem: failure.problem, at: now, retryAt: final ? null : new Date(now.getTime() + waitMs) },
+        },
       });
       // After the answer: who takes a turn locks them in this order.
       if (failure.kind === 'later' && failure.limited) await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));

@@ -13,14 +13,13 @@ export interface ReadProgress extends ProgressFacts {
   readonly orgSlug: string;
 }
 
+export interface ProgressRead {
+  readonly thread: MessageThread;
+  readonly shows: { readonly follows: boolean; readonly buttons: boolean };
+}
+
 /** For one thread of the conversation. `null`: the conversation is gone. @param shows.follows what the agent has done is counted. @param shows.buttons what waits for a yes or a no is read. */
-export async function readProgress(
-  client: PoolClient,
-  orgId: string,
-  conversationId: string,
-  thread: MessageThread,
-  shows: { readonly follows: boolean; readonly buttons: boolean },
-): Promise<ReadProgress | null> {
+export async function readProgress(client: PoolClient, orgId: string, conversationId: string, { thread, shows }: ProgressRead): Promise<ReadProgress | null> {
   const { rows } = await client.query<
     Columns<'app.conversation', 'status', { status: ConversationStatus }> &
       Columns<'app.org', 'slug'> & { execution: ExecutionStatus; state: Partial<ConversationStatusState> }
@@ -37,7 +36,7 @@ export async function readProgress(
   const words = status === 'finished' ? await lastWords(client, orgId, conversationId, thread) : { said: null, elsewhere: false };
   const pulls = await readPulls(client, orgId, conversationId);
   const work = follows ? { work: await workOf(client, orgId, conversationId, thread) } : {};
-  const asked = buttons ? await confirmationOf(client, orgId, conversationId, thread, execution) : {};
+  const asked = buttons ? await confirmationOf(client, orgId, conversationId, { thread, execution }) : {};
   return { status, execution, failure: state.failure ?? null, ...words, ...work, ...asked, pulls, orgSlug: slug };
 }
 

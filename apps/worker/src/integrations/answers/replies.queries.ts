@@ -16,13 +16,17 @@ export interface ReviewComment {
 /** Most line comments of one message that are answered one by one. */
 const MAX_REPLIES = 30;
 
+export interface WantedReplies {
+  readonly thread: Thread;
+  readonly comments: readonly ReviewComment[];
+  readonly to: { readonly conversationId: string; readonly message: string };
+}
+
 /** Each line comment will have one reply, however often it is delivered. In the transaction of the act. */
 export async function wantReplies(
   client: PoolClient,
   { orgId, connection }: StoredDelivery,
-  thread: Thread,
-  comments: readonly ReviewComment[],
-  { conversationId, message }: { readonly conversationId: string; readonly message: string },
+  { thread, comments, to: { conversationId, message } }: WantedReplies,
 ): Promise<void> {
   for (const { id, threadOf } of comments.slice(0, MAX_REPLIES))
     await client.query({
@@ -70,7 +74,12 @@ export async function handledReplies(client: PoolClient, orgId: string, conversa
 }
 
 /** They can be answered. @param sha where the push has left the branch; `null`: nothing was pushed. */
-export async function readyReplies(client: PoolClient, orgId: string, conversationId: string, ids: readonly string[], sha: string | null): Promise<void> {
+export async function readyReplies(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { ids, sha }: { readonly ids: readonly string[]; readonly sha: string | null },
+): Promise<void> {
   const { rowCount } = await client.query({
     name: 'ready-replies',
     text: `UPDATE app.thread_answer SET updated_at = now(),

@@ -36,7 +36,7 @@ describe('a line comment that asked for something', () => {
   };
   const publish = async (talk: Talk, sha: string | null): Promise<void> => {
     const ids = await handled(talk);
-    await inOrg(world.pool, ORG, (client) => readyReplies(client, ORG, talk.id, ids, sha));
+    await inOrg(world.pool, ORG, (client) => readyReplies(client, ORG, talk.id, { ids, sha }));
   };
   const repliesTo = (comment: string): string[] => world.forge.replies.filter((each) => each.comment === comment).map(({ body }) => body);
   const resolvedOf = (comment: string): string[] => world.forge.resolved.filter((each) => each.startsWith(`${comment} `));

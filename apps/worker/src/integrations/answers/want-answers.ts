@@ -28,14 +28,14 @@ export async function wantSessionSeen(client: PoolClient, { orgId, connection }:
 
 const isSession = ({ thread }: Intent): boolean => thread.kind === 'agent-session';
 
+export interface SaidRefusal {
+  readonly provider: Provider | undefined;
+  readonly intent: Intent;
+  readonly code: DeliveryReason;
+}
+
 /** A delivery was refused: its actor learns why, once in a thread. In the transaction of the decision. */
-export async function wantRefusalSaid(
-  client: PoolClient,
-  { orgId, connection }: StoredDelivery,
-  provider: Provider | undefined,
-  intent: Intent,
-  code: DeliveryReason,
-): Promise<void> {
+export async function wantRefusalSaid(client: PoolClient, { orgId, connection }: StoredDelivery, { provider, intent, code }: SaidRefusal): Promise<void> {
   if (provider?.answers === undefined) return;
   // No user is sent to link an account that cannot be linked.
   if (code === 'actor-not-linked' && provider.linking === undefined) return;

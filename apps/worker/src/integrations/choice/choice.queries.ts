@@ -40,7 +40,11 @@ export async function wantChoice(
 }
 
 /** What waits for a choice in a thread; locked until the transaction ends where `lock` says so. `null`: nothing. */
-export async function findChoice(client: PoolClient, orgId: string, connectionId: string, threadKey: string, lock: boolean): Promise<WaitingChoice | null> {
+export async function findChoice(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, threadKey, lock }: { readonly connectionId: string; readonly threadKey: string; readonly lock: boolean },
+): Promise<WaitingChoice | null> {
   const { rows } = await client.query<Columns<'app.thread_answer', 'id' | 'detail'>>(
     `SELECT id, detail FROM app.thread_answer WHERE org_id = $1 AND connection_id = $2 AND thread_key = $3 AND kind = 'choice' ${lock ? 'FOR NO KEY UPDATE' : ''}`,
     [orgId, connectionId, threadKey],

@@ -41,7 +41,7 @@ export class RepositoryChoices {
 
   /** @returns what is to start, or why nothing does. */
   async read({ orgId, connection }: StoredDelivery, { thread, actor }: Intent, value: string): Promise<Chosen | DeliveryReason> {
-    const waiting = await inOrg(this.pool, orgId, (client) => findChoice(client, orgId, connection.id, thread.key, false));
+    const waiting = await inOrg(this.pool, orgId, (client) => findChoice(client, orgId, { connectionId: connection.id, threadKey: thread.key, lock: false }));
     if (waiting === null) return 'nothing-to-choose';
     if (waiting.actorId !== actor.id) return 'choice-of-another';
     const repository = value === NO_REPOSITORY ? null : await this.urlOf(orgId, value);

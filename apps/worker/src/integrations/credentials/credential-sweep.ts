@@ -100,13 +100,13 @@ export class CredentialSweep {
       const opened = await calls.open(orgId, connection, access);
       if (opened === null || opened.tokenId !== secret.id) return;
       const facts = await provider.tokens.inspect(opened.client(signal));
-      await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, clock.now(), facts));
+      await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, { at: clock.now(), facts }));
     } catch (error) {
       signal.throwIfAborted();
       const ended = error instanceof ProviderRefusal && error.kind === 'credential';
-      if (ended && (await needAttention(pool, orgId, connection.id, secret.id, BAD_TOKEN)))
+      if (ended && (await needAttention(pool, orgId, { connectionId: connection.id, tokenId: secret.id, why: BAD_TOKEN })))
         logger.warn({ connection_id: connection.id, provider: connection.provider }, 'access token of a connection refused');
-      await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, later, null));
+      await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, { at: later, facts: null }));
     }
   }
 
@@ -133,7 +133,7 @@ export class CredentialSweep {
       state = { ...before, problem: `${connection.host} did not keep the webhooks: ${why}.` };
       this.options.logger.warn({ connection_id: connection.id, provider: connection.provider, why }, 'webhooks of an app not stored, will retry');
     }
-    await inOrg(pool, orgId, (client) => noteHooks(client, orgId, connection.id, at, state));
+    await inOrg(pool, orgId, (client) => noteHooks(client, orgId, connection.id, { at, state }));
   }
 }
 

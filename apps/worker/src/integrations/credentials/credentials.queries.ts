@@ -45,7 +45,12 @@ export function dueForInspection(pool: SqlPool, providers: readonly string[], si
 }
 
 /** @param facts `null`: the provider did not say. */
-export async function noteInspection(client: PoolClient, orgId: string, id: string, at: Date, facts: TokenFacts | null): Promise<void> {
+export async function noteInspection(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { at, facts }: { readonly at: Date; readonly facts: TokenFacts | null },
+): Promise<void> {
   await client.query(
     `UPDATE app.integration_secret SET checked_at = $3, expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END, scopes = CASE WHEN $4 THEN $6 ELSE scopes END WHERE org_id = $1 AND id = $2`,
     [orgId, id, at, facts !== null, facts?.expiresAt ?? null, facts?.scopes ?? null],
@@ -88,7 +93,12 @@ export function dueForHooks(pool: SqlPool, of: ReadonlyMap<string, string>, sinc
   });
 }
 
-export async function noteHooks(client: PoolClient, orgId: string, connectionId: string, at: Date, state: AppHookState): Promise<void> {
+export async function noteHooks(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  { at, state }: { readonly at: Date; readonly state: AppHookState },
+): Promise<void> {
   await client.query('UPDATE app.integration_connection SET app_hook = $3, app_hook_at = $4 WHERE org_id = $1 AND id = $2', [
     orgId,
     connectionId,

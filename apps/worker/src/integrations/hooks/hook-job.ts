@@ -11,14 +11,12 @@ import { deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
-import { findHook, type HookRow, noteHook, postponeHook } from './hooks.queries.js';
+import { findHook, type HookOutcome, type HookRow, noteHook, postponeHook } from './hooks.queries.js';
 
 const QUEUE = 'integration-hook';
 /** Where a host that is away or limits calls says no time. Milliseconds. */
 const AGAIN_MS = 300_000;
 const LONGEST_WAIT_MS = 60 * 60_000;
-
-type Outcome = Parameters<typeof noteHook>[4];
 
 /** Makes one webhook at its git host, or sees whether it is still there, and writes down what became of it. Repeatable at any point. */
 export class HookJob {
@@ -47,7 +45,7 @@ export class HookJob {
         await postponeHook(this.pool, orgId, found.hook, { ms: outcome.waitMs, why: outcome.detail });
         return this.queue.add(QUEUE, { orgId, hookId }, { key: hookId, delayMs: outcome.waitMs });
       }
-      await inOrg(this.pool, orgId, (client) => noteHook(client, orgId, found.hook, this.clock.now(), outcome));
+      await inOrg(this.pool, orgId, (client) => noteHook(client, orgId, found.hook, { now: this.clock.now(), outcome }));
       if (outcome.state !== found.hook.state)
         this.logger.info({ connection_id: found.connection.id, hook: hookId, state: outcome.state }, 'webhook state changed');
     }
@@ -59,8 +57,8 @@ export class HookJob {
     orgId: string,
     { hook, connection, secret }: { hook: HookRow; connection: HookConnection; secret: SealedSecret | null },
     signal: AbortSignal,
-  ): Promise<Outcome & { readonly waitMs: number | null }> {
-    const failed = (detail: string): Outcome & { waitMs: null } => ({ state: 'failed', detail, waitMs: null });
+  ): Promise<HookOutcome & { readonly waitMs: number | null }> {
+    const failed = (detail: string): HookOutcome & { waitMs: null } => ({ state: 'failed', detail, waitMs: null });
     const access = this.providers.get(connection.provider)?.codeHost;
     if (connection.state === 'disabled') return failed('The connection is disabled.');
     // A token that was refused is not tried again for each webhook.
@@ -82,7 +80,8 @@ export class HookJob {
     } catch (error) {
       signal.throwIfAborted();
       const { waitMs, ...outcome } = outcomeOf(error, connection.host, this.clock.now());
-      if (error instanceof ProviderRefusal && error.kind === 'credential') await needAttention(this.pool, orgId, connection.id, opened.tokenId, BAD_TOKEN);
+      if (error instanceof ProviderRefusal && error.kind === 'credential')
+        await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId: opened.tokenId, why: BAD_TOKEN });
       this.logger.warn({ connection_id: connection.id, hook: hook.id, err: error }, 'failed to create a webhook');
       return { ...outcome, waitMs };
     }
@@ -92,7 +91,7 @@ export class HookJob {
     orgId: string,
     { hook, connection, secret, url }: { hook: HookRow; connection: HookConnection; secret: SealedSecret; url: string },
     hooks: RepositoryHooks,
-  ): Promise<Outcome> {
+  ): Promise<HookOutcome> {
     const { id, ...sealed } = secret;
     const opened = await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId: connection.id, kind: 'webhook' }));
     const { signature, settings } = connection;
@@ -104,7 +103,7 @@ export class HookJob {
   }
 }
 
-function outcomeOf(error: unknown, host: string, now: Date): Outcome & { readonly waitMs: number | null } {
+function outcomeOf(error: unknown, host: string, now: Date): HookOutcome & { readonly waitMs: number | null } {
   if (isRefusedAddress(error))
     return { state: 'failed', detail: `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`, waitMs: null };
   if (!(error instanceof ProviderRefusal)) throw error;

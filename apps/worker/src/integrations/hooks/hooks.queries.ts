@@ -23,7 +23,12 @@ export interface HookOutcome {
 }
 
 /** Not where it was asked for once more meanwhile. */
-export async function noteHook(client: PoolClient, orgId: string, before: HookRow, now: Date, { state, detail, made }: HookOutcome): Promise<void> {
+export async function noteHook(
+  client: PoolClient,
+  orgId: string,
+  before: HookRow,
+  { now, outcome: { state, detail, made } }: { readonly now: Date; readonly outcome: HookOutcome },
+): Promise<void> {
   if (made !== undefined)
     // Under the name that the host has for it by now, unless there is one of that name already.
     await client.query(

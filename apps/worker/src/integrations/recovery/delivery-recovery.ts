@@ -41,21 +41,26 @@ export class DeliveryRecovery {
       const now = this.clock.now();
       let until: Date | null = null;
       try {
-        until = await this.recover(orgId, found, source, now, signal);
+        until = await this.recover(orgId, found, { source, now }, signal);
       } catch (error) {
         if (!(error instanceof ProviderRefusal)) throw error;
         this.logger.warn({ connection_id: connectionId, hook: source.hook?.id, kind: error.kind, status: error.status }, 'failed to list missed deliveries');
-        await noteRecovered(this.pool, orgId, connectionId, source, { until: null, now });
+        await noteRecovered(this.pool, orgId, connectionId, { hook: source.hook, until: null, now });
         // Its limits and its absence are the connection's, not the source's.
         if (error.kind === 'limited' || error.kind === 'unavailable' || error.kind === 'credential') return;
         continue;
       }
-      await noteRecovered(this.pool, orgId, connectionId, source, { until, now });
+      await noteRecovered(this.pool, orgId, connectionId, { hook: source.hook, until, now });
     }
   }
 
   /** @returns until when nothing is missing now; `null`: that is not known. @throws ProviderRefusal */
-  private async recover(orgId: string, found: Recoverable, source: RecoverySource, now: Date, signal: AbortSignal): Promise<Date | null> {
+  private async recover(
+    orgId: string,
+    found: Recoverable,
+    { source, now }: { readonly source: RecoverySource; readonly now: Date },
+    signal: AbortSignal,
+  ): Promise<Date | null> {
     const { connection, platform } = found;
     const deliveries = await this.deliveriesOf(orgId, found, source, signal);
     if (deliveries === null) return null;

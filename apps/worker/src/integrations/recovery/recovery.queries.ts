@@ -108,8 +108,7 @@ export async function noteRecovered(
   pool: SqlPool,
   orgId: string,
   connectionId: string,
-  { hook }: RecoverySource,
-  { until, now }: { readonly until: Date | null; readonly now: Date },
+  { hook, until, now }: Pick<RecoverySource, 'hook'> & { readonly until: Date | null; readonly now: Date },
 ): Promise<void> {
   const set = 'SET recovered_at = $3, recovered_until = coalesce($4, recovered_until)';
   await inOrg(pool, orgId, (client) =>

@@ -139,7 +139,7 @@ export class AnswersWorld {
     await inOrg(this.pool, ORG, async (client) => {
       await addMessageOf(client, id, message, thread.key);
       const asked = comments.map((comment) => ({ id: comment, threadOf: comment }));
-      await wantReplies(client, stored, thread, asked, { conversationId: id, message });
+      await wantReplies(client, stored, { thread, comments: asked, to: { conversationId: id, message } });
     });
     await this.asks(id, message);
   }

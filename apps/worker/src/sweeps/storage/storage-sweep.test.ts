@@ -69,14 +69,14 @@ describe('storage', () => {
     const { id } = await harness.create();
     const [large, small] = [3 * MIB, 100].map((bytes) => ({ changes: [], patch: 'x'.repeat(bytes) }));
     if (large === undefined || small === undefined) throw new Error('two sizes');
-    expect(await saveSnapshot(harness.pool, ORG, id, large, 'ending')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: large, storage: 'ending' })).toBe(true);
     expect(await counts(id)).toMatchObject({ snapshot: 3 * MIB + 2, used: await granted() });
-    expect(await saveSnapshot(harness.pool, ORG, id, small, 'ending')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: small, storage: 'ending' })).toBe(true);
     expect(await counts(id)).toMatchObject({ snapshot: 102, used: await granted() });
     await owner.query('UPDATE app.org_storage SET limit_bytes = used_bytes WHERE org_id = $1', [ORG]);
-    expect(await saveSnapshot(harness.pool, ORG, id, large, 'ending')).toBe(false);
+    expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: large, storage: 'ending' })).toBe(false);
     expect(await counts(id)).toMatchObject({ snapshot: 102 });
-    expect(await saveSnapshot(harness.pool, ORG, id, { changes: [], patch: 'y'.repeat(200) }, 'platform')).toBe(true);
+    expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: { changes: [], patch: 'y'.repeat(200) }, storage: 'platform' })).toBe(true);
     await owner.query('UPDATE app.org_storage SET limit_bytes = NULL WHERE org_id = $1', [ORG]);
   });
 

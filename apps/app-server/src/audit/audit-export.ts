@@ -22,7 +22,7 @@ export async function* auditLines(pool: SqlPool, orgId: string, query: AuditExpo
   yield line({ kind: 'slipway-audit', format: FORMAT, org: orgId, exportedAt: at.toISOString(), from, to, after, first: range?.first ?? null, head: link });
   let count = 0;
   for (let last = (range?.first ?? 1) - 1; range !== null && last < range.last; ) {
-    const rows = await inOrg(pool, orgId, (client) => readLinkedEntries(client, orgId, last, range.last, BATCH));
+    const rows = await inOrg(pool, orgId, (client) => readLinkedEntries(client, orgId, { after: last, until: range.last, limit: BATCH }));
     const end = rows.at(-1);
     if (end === undefined) break;
     last = end.seq;

@@ -44,17 +44,17 @@ class Conditions {
   }
 }
 
+export interface EntriesPage {
+  readonly filters: Omit<AuditQuery, 'cursor' | 'limit'>;
+  readonly before: ListPosition | null;
+  readonly limit: number;
+}
+
 /**
  * A page of the list, newest first. Each filter has an index that goes on in this order, so that a page costs what it holds; with two filters the one that fewer
  * entries pass. Not a named statement: its plan is to be made for what is asked.
  */
-export async function listEntries(
-  client: PoolClient,
-  orgId: string,
-  filters: Omit<AuditQuery, 'cursor' | 'limit'>,
-  before: ListPosition | null,
-  limit: number,
-): Promise<LinkedEntryRow[]> {
+export async function listEntries(client: PoolClient, orgId: string, { filters, before, limit }: EntriesPage): Promise<LinkedEntryRow[]> {
   const where = new Conditions()
     .add('e.org_id = $', orgId)
     .addIf(filters.actor, 'e.actor_id = $')
@@ -117,8 +117,14 @@ export async function exportRange(client: PoolClient, orgId: string, { from, to,
   return first === null || last === null ? null : { first, last };
 }
 
+export interface LinksRange {
+  readonly after: number;
+  readonly until: number;
+  readonly limit: number;
+}
+
 /** Links in order, `seq` above `after` and at most `until`. */
-export async function readLinks(client: PoolClient, orgId: string, after: number, until: number, limit: number): Promise<Link[]> {
+export async function readLinks(client: PoolClient, orgId: string, { after, until, limit }: LinksRange): Promise<Link[]> {
   const { rows } = await client.query<Link>(
     `SELECT c.seq, c.entry_id AS "entryId", c.previous, c.hash, CASE WHEN e.id IS NULL THEN NULL ELSE ${RECORD_SQL} END AS record
      FROM app.audit_chain c LEFT JOIN app.audit_entry e ON e.id = c.entry_id WHERE c.org_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,
@@ -131,9 +137,7 @@ export async function readLinks(client: PoolClient, orgId: string, after: number
 export async function readLinkedEntries(
   client: PoolClient,
   orgId: string,
-  after: number,
-  until: number,
-  limit: number,
+  { after, until, limit }: LinksRange,
 ): Promise<Array<Link & { readonly entry: EntryRow | null }>> {
   const { rows } = await client.query<Link & EntryRow>(
     `SELECT c.seq, c.entry_id AS "entryId", c.previous, c.hash, CASE WHEN e.id IS NULL THEN NULL ELSE ${RECORD_SQL} END AS record, ${ENTRY_COLUMNS}

@@ -27,7 +27,7 @@ export class AuditService {
   async list({ orgId }: Principal, { cursor, limit, ...filters }: AuditQuery): Promise<AuditPage> {
     const before = cursor === undefined ? null : readCursor(cursor);
     const { page, isLast, names } = await inOrg(this.pool, orgId, async (client) => {
-      const rows = await listEntries(client, orgId, filters, before, limit + 1);
+      const rows = await listEntries(client, orgId, { filters, before, limit: limit + 1 });
       const page = rows.slice(0, limit);
       return { page, isLast: rows.length <= limit, names: await namesOf(client, orgId, page) };
     });

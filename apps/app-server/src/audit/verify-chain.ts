@@ -59,7 +59,7 @@ export async function verifyChain(
   while (last.seq < until) {
     signal?.throwIfAborted();
     // One more than is checked now: what a link was is also written in the next one.
-    const links = await run((client) => readLinks(client, orgId, last.seq, head?.seq ?? 0, BATCH + 1));
+    const links = await run((client) => readLinks(client, orgId, { after: last.seq, until: head?.seq ?? 0, limit: BATCH + 1 }));
     if (links.length === 0) return result(true, fault('link-missing', last.seq + 1, null, `Link ${last.seq + 1} is not there, and ${head?.seq} was.`));
     for (const [index, link] of links.slice(0, BATCH).entries()) {
       if (last.seq >= until) break;

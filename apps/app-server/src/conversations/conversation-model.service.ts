@@ -35,13 +35,10 @@ export class ConversationModelService {
       if (row === null || before === null) throw notFound();
       if (before === model) return null;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
-      const publish = await this.ingest.appendPlatform(
-        client,
-        caller.orgId,
-        id,
-        [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'model', value: model }],
+      const publish = await this.ingest.appendPlatform(client, caller.orgId, id, {
+        events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'model', value: model }],
         row,
-      );
+      });
       await setModel(client, caller.orgId, id, model);
       const job = jobFor(row);
       if (job !== null) await wantJob(client, caller.orgId, job, id);

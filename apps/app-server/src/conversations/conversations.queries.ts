@@ -78,8 +78,13 @@ async function sandboxRow(client: PoolClient, query: { name: string; text: strin
   };
 }
 
+export interface DesiredState {
+  readonly desired: 'run' | 'rest';
+  readonly writer?: 'keep' | 'fence' | undefined;
+}
+
 /** Whether the conversation should have a sandbox; the jobs that see to it run under the current trace. `fence`: whoever writes into the log now may not go on. */
-export async function setDesired(client: PoolClient, orgId: string, id: string, desired: 'run' | 'rest', writer: 'keep' | 'fence' = 'keep'): Promise<void> {
+export async function setDesired(client: PoolClient, orgId: string, id: string, { desired, writer = 'keep' }: DesiredState): Promise<void> {
   await client.query({
     name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
     text: `UPDATE app.conversation SET desired = $3, traceparent = $4${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,

@@ -152,7 +152,7 @@ export class ConversationsService {
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
       const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
       const job = live ? 'conversation-deliver' : 'conversation-start';
-      await setDesired(client, caller.orgId, conversationId, 'run');
+      await setDesired(client, caller.orgId, conversationId, { desired: 'run' });
       await wantJob(client, caller.orgId, job, conversationId);
       const message = (await queuedOf(client, caller.orgId, conversationId)).find((each) => each.id === id);
       if (message === undefined) throw new Error('a message that was stored is not in the inbox');

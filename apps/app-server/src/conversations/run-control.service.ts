@@ -119,8 +119,9 @@ export class RunControlService {
       if (current === null) throw notFound();
       const wanted = decide(current);
       if (wanted === null) return null;
-      const publish = wanted.events.length === 0 ? () => {} : await this.ingest.appendPlatform(client, caller.orgId, id, wanted.events, current);
-      await setDesired(client, caller.orgId, id, wanted.desired, wanted.writer);
+      const publish =
+        wanted.events.length === 0 ? () => {} : await this.ingest.appendPlatform(client, caller.orgId, id, { events: wanted.events, row: current });
+      await setDesired(client, caller.orgId, id, { desired: wanted.desired, writer: wanted.writer });
       await wantJob(client, caller.orgId, wanted.job, id);
       await this.audit(client, caller, action, id);
       return { publish, job: wanted.job };

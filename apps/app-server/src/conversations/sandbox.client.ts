@@ -59,6 +59,15 @@ export interface SandboxAddress {
   readonly appKey?: string;
 }
 
+interface SentRequest {
+  /** Statuses beside 2xx whose answer is read. */
+  readonly alsoFine?: readonly number[];
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** Beside those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /**
  * agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for what a method says itself and an answer that is `file.too-large`.
  * No answer is trusted with our memory or our time: each has a bound and a deadline (`sandbox-answers.ts`).
@@ -80,9 +89,7 @@ export class SandboxClient {
   async run(): Promise<void> {
     try {
       // An earlier agent-server takes a run for a yes, but not one with this header under four eyes.
-      await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [], undefined, MAX_CONTROL_BYTES, {
-        [THROUGH_GATEWAY_HEADER]: 'app',
-      });
+      await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, { headers: { [THROUGH_GATEWAY_HEADER]: 'app' } });
     } catch (error) {
       const code = error instanceof SlipwayError ? error.code : null;
       if (code === 'conversation.busy') return;
@@ -96,26 +103,27 @@ export class SandboxClient {
    * @throws SlipwayError `conversation.nothing-to-confirm` when something else waits by now, or nothing.
    */
   async respond(answer: RespondToConfirmationRequest): Promise<{ isAudited: boolean }> {
-    const text = await this.call('POST', `/api/conversations/${this.conversationId}/events/respond_to_confirmation`, CONTROL_TIMEOUT_MS, [], answer);
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/events/respond_to_confirmation`, CONTROL_TIMEOUT_MS, { body: answer });
     return { isAudited: z.object({ answer_id: z.string() }).safeParse(problemOf(text)).success };
   }
 
   /** From the agent's next step on; a dry run changes nothing. Settings that the agent refuses are in the answer. */
   async applySettings(request: ApplySettings): Promise<AppliedSettings> {
     const path = `/api/slipway/conversations/${this.conversationId}/settings`;
-    const answer = problemOf(await this.call('PUT', path, CONTROL_TIMEOUT_MS, [404], request));
+    const answer = problemOf(await this.call('PUT', path, CONTROL_TIMEOUT_MS, { alsoFine: [404], body: request }));
     const applied = AppliedSettings.safeParse(answer);
     if (applied.success) return applied.data;
     if (!IS_MISSING.safeParse(answer).success)
       throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its settings that cannot be read.');
     // An agent-server of the release before does not know the route, nor does any know a conversation that it does not have. Goes in 0.2.0.
-    const send = (route: string, body: object): Promise<string> => this.call('POST', route, CONTROL_TIMEOUT_MS, request.dryRun ? [404] : [], body);
+    const send = (route: string, body: object): Promise<string> =>
+      this.call('POST', route, CONTROL_TIMEOUT_MS, { alsoFine: request.dryRun ? [404] : [], body });
     return applyEarlier(this.conversationId, request, send, refusalOf);
   }
 
   /** The agent asks again. */
   async revokeRule(rule: RevokeConfirmationRule): Promise<void> {
-    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/revoke_rule`, CONTROL_TIMEOUT_MS, [], rule);
+    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/revoke_rule`, CONTROL_TIMEOUT_MS, { body: rule });
   }
 
   /**
@@ -123,12 +131,16 @@ export class SandboxClient {
    * `conversation.not-running`, `budget.exhausted`, `model.*`.
    */
   async condense(pass: ChargePassHeader): Promise<void> {
-    await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS, [], undefined, MAX_CONTROL_BYTES, pass);
+    await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS, { headers: { ...pass } });
   }
 
   /** @throws SlipwayError as `condense`. */
   async askAgent(question: string, pass: ChargePassHeader): Promise<string> {
-    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question }, MAX_WORDS_BYTES, pass);
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, {
+      body: { question },
+      maxBytes: MAX_WORDS_BYTES,
+      headers: { ...pass },
+    });
     try {
       return z.object({ response: z.string() }).parse(JSON.parse(text)).response;
     } catch (error) {
@@ -141,7 +153,7 @@ export class SandboxClient {
    * `repository.not-found`, `file.too-large`.
    */
   changes(side: WorkspaceSide): Promise<string> {
-    return this.call('GET', `/api/git/changes?${sideQuery(side)}`, READ_TIMEOUT_MS, [], undefined, MAX_LIST_BYTES);
+    return this.call('GET', `/api/git/changes?${sideQuery(side)}`, READ_TIMEOUT_MS, { maxBytes: MAX_LIST_BYTES });
   }
 
   /** For `git apply`; of one file when it is named. Its first byte comes in five seconds, its last in two minutes, or it breaks off. @throws as `changes`. */
@@ -184,12 +196,12 @@ export class SandboxClient {
 
   /** What commands and servers in it may use, in place of what there was. */
   async setSecrets(secrets: SandboxSecrets): Promise<void> {
-    await this.call('POST', '/api/slipway/secrets', READ_TIMEOUT_MS, [], secrets);
+    await this.call('POST', '/api/slipway/secrets', READ_TIMEOUT_MS, { body: secrets });
   }
 
   /** Reaches an MCP server once, from inside of it. */
   async testMcpServer(request: McpTestRequest): Promise<McpTestResponse> {
-    const text = await this.call('POST', '/api/mcp/test', request.timeout * 1000 + READ_TIMEOUT_MS, [], request, MAX_WORDS_BYTES);
+    const text = await this.call('POST', '/api/mcp/test', request.timeout * 1000 + READ_TIMEOUT_MS, { body: request, maxBytes: MAX_WORDS_BYTES });
     try {
       return McpTestResponse.parse(JSON.parse(text));
     } catch (error) {
@@ -198,7 +210,7 @@ export class SandboxClient {
   }
 
   private async read<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {
-    const text = await this.call('GET', `/api/git/${path}`, READ_TIMEOUT_MS, [], undefined, MAX_LIST_BYTES);
+    const text = await this.call('GET', `/api/git/${path}`, READ_TIMEOUT_MS, { maxBytes: MAX_LIST_BYTES });
     try {
       return schema.parse(JSON.parse(text));
     } catch (error) {
@@ -210,13 +222,10 @@ export class SandboxClient {
     method: 'GET' | 'POST' | 'PUT',
     path: string,
     timeoutMs: number,
-    alsoFine: readonly number[] = [],
-    body?: object,
-    maxBytes = MAX_CONTROL_BYTES,
-    more: Readonly<Record<string, string>> = {},
+    { maxBytes = MAX_CONTROL_BYTES, ...sent }: SentRequest & { readonly maxBytes?: number } = {},
   ): Promise<string> {
     try {
-      const response = await this.ask(method, path, AbortSignal.timeout(timeoutMs), alsoFine, body, more);
+      const response = await this.ask(method, path, AbortSignal.timeout(timeoutMs), sent);
       return await textOf(response, { maxBytes, slot: this.slot });
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
@@ -229,9 +238,7 @@ export class SandboxClient {
     method: 'GET' | 'POST' | 'PUT',
     path: string,
     signal: AbortSignal,
-    alsoFine: readonly number[] = [],
-    body?: object,
-    more: Readonly<Record<string, string>> = {},
+    { alsoFine = [], body, headers: more = {} }: SentRequest = {},
   ): Promise<IncomingMessage> {
     try {
       const { sessionKey, appKey } = this.sandbox;

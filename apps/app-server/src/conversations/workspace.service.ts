@@ -30,6 +30,17 @@ const COPIES = 3;
 /** Failures that say what is wrong with the question or with us: what was last seen is no answer to them. */
 const NOT_AWAY: ReadonlySet<string> = new Set(['file.too-large', 'rate.limited', 'service.unavailable']);
 
+interface LiveRead {
+  readonly kept: boolean;
+  readonly slot?: ReadSlot | undefined;
+  readonly away?: 'changes.not-kept' | 'sandbox.not-running' | undefined;
+}
+
+export interface PatchRead {
+  readonly file: string | undefined;
+  readonly slot: ReadSlot;
+}
+
 /**
  * What the agent changed: from the sandbox while it answers, else the last snapshot. Bounded by five seconds for
  * either.
@@ -61,7 +72,7 @@ export class WorkspaceService {
             throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its repositories that cannot be read.', { cause });
           }
         };
-        const { row, answer } = await this.live(caller, id, ask, isKept(query), slot);
+        const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query), slot });
         if (answer !== null) return changesJson(answer, isOwn(row, query.repository) ? row.baseCommit : null, true);
         return changesJson(await this.keptChanges(caller, id, row), row.baseCommit, false);
       }),
@@ -73,8 +84,8 @@ export class WorkspaceService {
     const slot = await this.reads.stream(caller.orgId);
     try {
       const file = query.path;
-      const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.patch(sideOf(row, id, query), file), isKept(query));
-      const patch = answer ?? (await this.keptPatch(caller, id, row, file, slot));
+      const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.patch(sideOf(row, id, query), file), { kept: isKept(query) });
+      const patch = answer ?? (await this.keptPatch(caller, id, row, { file, slot }));
       patch.once('close', slot.leave);
       return patch;
     } catch (error) {
@@ -85,7 +96,7 @@ export class WorkspaceService {
 
   /** None, and not `live`, while the sandbox is away: each view of a conversation requests them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
-    const { row, answer } = await this.reads.list(caller.orgId, (slot) => this.live(caller, id, (sandbox) => sandbox.repositories(), true, slot));
+    const { row, answer } = await this.reads.list(caller.orgId, (slot) => this.live(caller, id, (sandbox) => sandbox.repositories(), { kept: true, slot }));
     const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));
     return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false, live: answer !== null };
   }
@@ -93,7 +104,7 @@ export class WorkspaceService {
   /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `repository.not-found`. */
   async commits(caller: Principal, id: string, { repository, cursor, limit }: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
     const { answer } = await this.reads.list(caller.orgId, (slot) =>
-      this.live(caller, id, (sandbox, row) => sandbox.commits(sideOf(row, id, { against: 'base', repository }), { cursor, limit }), false, slot),
+      this.live(caller, id, (sandbox, row) => sandbox.commits(sideOf(row, id, { against: 'base', repository }), { cursor, limit }), { kept: false, slot }),
     );
     const data = (answer?.commits ?? []).map(({ sha, subject, author, timestamp, files, since_base }) => ({
       hash: sha,
@@ -108,7 +119,10 @@ export class WorkspaceService {
 
   /** VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`, `sandbox.not-running`, `sandbox.unreachable`. */
   async editor(caller: Principal, id: string): Promise<OpenEditor> {
-    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), false, undefined, 'sandbox.not-running');
+    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), {
+      kept: false,
+      away: 'sandbox.not-running',
+    });
     return { path: answer?.path ?? null, port: SANDBOX_PORTS.vscode, reason: answer?.reason ?? null };
   }
 
@@ -117,9 +131,7 @@ export class WorkspaceService {
     caller: Principal,
     id: string,
     ask: (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }) => Promise<T>,
-    kept: boolean,
-    slot?: ReadSlot,
-    away: 'changes.not-kept' | 'sandbox.not-running' = 'changes.not-kept',
+    { kept, slot, away = 'changes.not-kept' }: LiveRead,
   ): Promise<{ row: SandboxRow; answer: T | null }> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
@@ -149,7 +161,7 @@ export class WorkspaceService {
     return convertedList(text ?? '[]', KEPT_CHANGE, toFileChange);
   }
 
-  private async keptPatch(caller: Principal, id: string, row: SandboxRow, file: string | undefined, slot: ReadSlot): Promise<Readable> {
+  private async keptPatch(caller: Principal, id: string, row: SandboxRow, { file, slot }: PatchRead): Promise<Readable> {
     const kept = await sizeOfKept(this.pool, caller.orgId, id);
     if (kept === null) throw notSeen(row);
     if (!slot.take(kept.patch * COPIES))

@@ -148,14 +148,13 @@ export async function outdateSecrets(client: PoolClient, orgId: string, connecti
   );
 }
 
+export interface DeletedSecrets {
+  readonly kind: 'token' | 'oauth-client' | 'oauth-pending' | 'app' | 'app-installation';
+  readonly id?: string | undefined;
+}
+
 /** @param id of the one; not given: all of the kind. @returns false when there was none. */
-export async function deleteSecrets(
-  client: PoolClient,
-  orgId: string,
-  connectionId: string,
-  kind: 'token' | 'oauth-client' | 'oauth-pending' | 'app' | 'app-installation',
-  id?: string,
-): Promise<boolean> {
+export async function deleteSecrets(client: PoolClient, orgId: string, connectionId: string, { kind, id }: DeletedSecrets): Promise<boolean> {
   const { rowCount } = await client.query(
     'DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND ($4::text IS NULL OR id = $4)',
     [orgId, connectionId, kind, id ?? null],
@@ -170,14 +169,13 @@ export interface StoredSecret {
   readonly createdAt: Date;
 }
 
+export interface SoughtSecret {
+  readonly kind: 'oauth-client' | 'oauth-pending' | 'webhook';
+  readonly id?: string | undefined;
+}
+
 /** The newest of its kind that has no end. `null`: none was entered. */
-export async function findSecret(
-  client: PoolClient,
-  orgId: string,
-  connectionId: string,
-  kind: 'oauth-client' | 'oauth-pending' | 'webhook',
-  id?: string,
-): Promise<StoredSecret | null> {
+export async function findSecret(client: PoolClient, orgId: string, connectionId: string, { kind, id }: SoughtSecret): Promise<StoredSecret | null> {
   const { rows } = await client.query<StoredSecret>(
     `SELECT id, sealed AS bytes, key_version AS "keyVersion", created_at AS "createdAt" FROM app.integration_secret
      WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND valid_until IS NULL AND ($4::text IS NULL OR id = $4) ORDER BY created_at DESC LIMIT 1`,

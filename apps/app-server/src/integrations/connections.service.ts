@@ -313,8 +313,8 @@ function toApp(row: ConnectionAppRow, provider: Provider | undefined): Connectio
 /** Whatever calls are made with now: of OAuth it is given back. */
 async function takeCredential(client: PoolClient, orgId: string, id: string): Promise<void> {
   await revokeTokens(client, orgId, { connectionId: id, kinds: ['oauth-tokens'] });
-  await deleteSecrets(client, orgId, id, 'token');
-  await deleteSecrets(client, orgId, id, 'app-installation');
+  await deleteSecrets(client, orgId, id, { kind: 'token' });
+  await deleteSecrets(client, orgId, id, { kind: 'app-installation' });
 }
 
 function toCredential({ kind, setAt, expiresAt, renewAt, scopes, problem }: StoredCredentialState, provider: Provider | undefined): ConnectionCredential {

@@ -38,14 +38,14 @@ export async function unsetDefault(client: PoolClient, orgId: string, except: st
   await client.query('UPDATE app.llm_profile SET is_default = false, updated_at = now() WHERE org_id = $1 AND is_default AND id <> $2', [orgId, except]);
 }
 
+export interface NewProfile {
+  readonly values: ProfileValues;
+  readonly key: SealedKey | null;
+  readonly by: { readonly id: string; readonly label: string };
+}
+
 /** @returns `null` when the name is taken. */
-export async function insertProfile(
-  client: PoolClient,
-  orgId: string,
-  values: ProfileValues,
-  key: SealedKey | null,
-  by: { readonly id: string; readonly label: string },
-): Promise<LlmProfileRow | null> {
+export async function insertProfile(client: PoolClient, orgId: string, { values, key, by }: NewProfile): Promise<LlmProfileRow | null> {
   const { rows } = await client.query<LlmProfileRow>(
     `INSERT INTO app.llm_profile (org_id, id, name, model, base_url, temperature, max_output_tokens, is_default, sealed_api_key, key_version, created_by, created_by_label)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (org_id, name) DO NOTHING RETURNING ${COLUMNS}`,

@@ -45,7 +45,7 @@ export class LlmProfilesService {
       if ((await listProfiles(client, caller.orgId)).length >= MAX_LLM_PROFILES)
         throw new SlipwayError('settings.too-many', `There are ${MAX_LLM_PROFILES} profiles already.`);
       if (values.default) await unsetDefault(client, caller.orgId, values.id);
-      const row = await insertProfile(client, caller.orgId, values, key, caller.actor);
+      const row = await insertProfile(client, caller.orgId, { values, key, by: caller.actor });
       if (row === null) throw nameTaken(values.name);
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.create', target: row.id, after: auditedOf(row) }));
       return toProfile(row);

@@ -85,17 +85,22 @@ export class AnswerAudit {
       if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== CONFIRMATION_ANSWER) continue;
       const said = ConfirmationAnswer.safeParse(event.value);
       if (!said.success) continue;
-      const receipt = await this.receiptOf(client, orgId, conversationId, event.id, said.data);
+      const receipt = await this.receiptOf(client, orgId, conversationId, { eventId: event.id, answer: said.data });
       if (receipt === null && said.data.accepted && (await readOrgSettings(client, orgId)).fourEyes)
         throw new SlipwayError(
           'request.invalid',
           'In this organization only Slipway takes a yes: this acceptance is none that it has sealed, or one of before.',
         );
-      if (receipt?.entry === undefined) await this.writeOne(client, orgId, conversationId, said.data, receipt);
+      if (receipt?.entry === undefined) await this.writeOne(client, orgId, conversationId, { answer: said.data, receipt });
     }
   }
 
-  private async writeOne(client: PoolClient, orgId: string, target: string, answer: ConfirmationAnswer, receipt: Receipt | null): Promise<void> {
+  private async writeOne(
+    client: PoolClient,
+    orgId: string,
+    target: string,
+    { answer, receipt }: { readonly answer: ConfirmationAnswer; readonly receipt: Receipt | null },
+  ): Promise<void> {
     const { accepted, action_ids, reason, always, through, by_id: id, by: label, by_kind: kind } = answer;
     const isNamed = receipt === null && id !== undefined && through === 'sandbox-gateway' && (await hadAccess(client, orgId, target, id));
     const named = isNamed ? { kind: kind ?? 'user', id, label: short(label ?? id) } : NOBODY;
@@ -118,7 +123,12 @@ export class AnswerAudit {
   }
 
   /** `null` for an answer without one, and for one that was sealed for other actions or elsewhere, or that another event of the log has brought. */
-  private async receiptOf(client: PoolClient, orgId: string, conversationId: string, eventId: string, answer: ConfirmationAnswer): Promise<Receipt | null> {
+  private async receiptOf(
+    client: PoolClient,
+    orgId: string,
+    conversationId: string,
+    { eventId, answer }: { readonly eventId: string; readonly answer: ConfirmationAnswer },
+  ): Promise<Receipt | null> {
     const receipt = this.opened(conversationId, answer);
     return receipt === null || (await isReceiptUsed(client, orgId, conversationId, eventId)) ? null : receipt;
   }

@@ -75,7 +75,7 @@ export class ConfirmationService {
     };
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
     if (sandbox === null) return this.writeDown(caller, id, body, request);
-    const { record, receipt } = await inOrg(this.pool, caller.orgId, (client) => this.seal(client, caller, id, body, request));
+    const { record, receipt } = await inOrg(this.pool, caller.orgId, (client) => this.seal(client, caller, id, { body, request }));
     const { isAudited } = await sandbox.respond({ ...request, slipway: { run: true, ...request.slipway, receipt } });
     if (!isAudited && record.action === REJECTED)
       await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { ...record, target: id })));
@@ -86,8 +86,7 @@ export class ConfirmationService {
     client: PoolClient,
     caller: Principal,
     id: string,
-    body: AnswerConfirmation,
-    request: RespondToConfirmationRequest,
+    { body, request }: { readonly body: AnswerConfirmation; readonly request: RespondToConfirmationRequest },
   ): Promise<{ record: AnswerRecord; receipt: string }> {
     if ((await lockSandbox(client, caller.orgId, id)) === null) throw notFound();
     const record = recordOf(request, await this.assertMayAnswer(client, caller, id, body));
@@ -182,8 +181,8 @@ export class ConfirmationService {
       if (approves && rule !== undefined && settings !== undefined)
         events.push(this.update('user', CONFIRMATION_SETTINGS, { ...settings, rules: [...settings.rules, { ...rule, by }].slice(-100) }));
       if (!approves) events.push(this.update('environment', 'execution_status', 'idle'));
-      const tell = await this.ingest.appendPlatform(client, caller.orgId, id, events, row);
-      await setDesired(client, caller.orgId, id, 'run');
+      const tell = await this.ingest.appendPlatform(client, caller.orgId, id, { events, row });
+      await setDesired(client, caller.orgId, id, { desired: 'run' });
       await wantJob(client, caller.orgId, 'conversation-start', id);
       const record = recordOf(request, allowedBy);
       if (record.action === APPROVED) await this.audits.approve(client, caller, id, record);

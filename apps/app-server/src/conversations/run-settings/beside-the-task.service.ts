@@ -72,13 +72,10 @@ export class BesideTheTaskService {
       const value = { ...settings, rules: left };
       return {
         left,
-        publish: await this.ingest.appendPlatform(
-          client,
-          caller.orgId,
-          id,
-          [{ ...said, kind: 'ConversationStateUpdateEvent', key: CONFIRMATION_SETTINGS, value }],
-          current,
-        ),
+        publish: await this.ingest.appendPlatform(client, caller.orgId, id, {
+          events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: CONFIRMATION_SETTINGS, value }],
+          row: current,
+        }),
       };
     });
     publish();

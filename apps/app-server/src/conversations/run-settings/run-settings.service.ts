@@ -64,13 +64,10 @@ export class RunSettingsService {
       await forgetAppliedSpending(client, caller.orgId, id);
       const stored = (await runSettingsOf(client, caller.orgId, id)) ?? settings;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
-      const publish = await this.ingest.appendPlatform(
-        client,
-        caller.orgId,
-        id,
-        [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'run_settings', value: stored }],
-        current,
-      );
+      const publish = await this.ingest.appendPlatform(client, caller.orgId, id, {
+        events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'run_settings', value: stored }],
+        row: current,
+      });
       const job = jobFor(current);
       if (job !== null) await wantJob(client, caller.orgId, job, id);
       await client.query(

@@ -171,8 +171,14 @@ export async function revokeDescendants(client: PoolClient, orgId: string, id: s
   }
 }
 
+export interface ReplacedKey {
+  readonly by: string;
+  readonly now: Date;
+  readonly until: Date | null;
+}
+
 /** The key goes on until `until` at the latest; `null`: it ends at once. What was made with it ends with a revocation of either. */
-export async function replaceApiKey(client: PoolClient, orgId: string, id: string, by: string, now: Date, until: Date | null): Promise<void> {
+export async function replaceApiKey(client: PoolClient, orgId: string, id: string, { by, now, until }: ReplacedKey): Promise<void> {
   await client.query(
     `UPDATE app.api_key SET replaced_by = $3, revoked_at = CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END, expires_at = least(expires_at, coalesce($5::timestamptz, expires_at))
      WHERE org_id = $1 AND id = $2`,

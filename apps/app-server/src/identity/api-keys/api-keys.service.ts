@@ -40,6 +40,12 @@ const KEY_ID = /^key_[0-9a-z]{26}$/;
 /** What a new key is, before it has an id and a secret. */
 type Draft = Pick<NewApiKeyRow, 'name' | 'ownerKind' | 'ownerId' | 'scopes' | 'notBefore' | 'expiresAt'>;
 
+interface PutKey {
+  readonly draft: Draft;
+  readonly action: 'api-key.create' | 'api-key.rotate';
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Keys of users and of service accounts. No token can do more than its creator at that moment: not by making one, not
  * by rotating one, and no token that acts as another user, whatever their role. What a key may do is cut again at each
@@ -111,7 +117,7 @@ export class ApiKeysService {
     if ((await countLiveApiKeys(client, caller.orgId, draft.ownerId, now)) >= MAX_LIVE_API_KEYS) {
       throw new SlipwayError('api-key.limit', `There are ${MAX_LIVE_API_KEYS} keys of this owner already.`);
     }
-    return this.put(client, caller, draft, 'api-key.create', more);
+    return this.put(client, caller, { draft, action: 'api-key.create', more });
   }
 
   async rename(caller: Principal, id: string, name: string): Promise<ApiKey> {
@@ -172,24 +178,22 @@ export class ApiKeysService {
       const wanted = now.getTime() + (row.expires_at.getTime() - row.created_at.getTime());
       // A key does not prolong itself: whoever has stolen one would keep it for ever.
       const expiresAt = new Date(caller.actor.viaKey === id ? Math.min(wanted, row.expires_at.getTime()) : wanted);
-      const key = await this.put(client, caller, { name, ownerKind, ownerId, scopes, notBefore: null, expiresAt }, 'api-key.rotate', {
-        replaces: id,
-        overlapSeconds,
+      const key = await this.put(client, caller, {
+        draft: { name, ownerKind, ownerId, scopes, notBefore: null, expiresAt },
+        action: 'api-key.rotate',
+        more: {
+          replaces: id,
+          overlapSeconds,
+        },
       });
-      await replaceApiKey(client, caller.orgId, id, key.id, now, overlapSeconds === 0 ? null : new Date(now.getTime() + overlapSeconds * 1_000));
+      await replaceApiKey(client, caller.orgId, id, { by: key.id, now, until: overlapSeconds === 0 ? null : new Date(now.getTime() + overlapSeconds * 1_000) });
       return key;
     });
     this.known.forget(id);
     return made;
   }
 
-  private async put(
-    client: PoolClient,
-    caller: Pick<Principal, 'orgId' | 'actor'>,
-    draft: Draft,
-    action: 'api-key.create' | 'api-key.rotate',
-    more: Readonly<Record<string, unknown>>,
-  ): Promise<CreatedApiKey> {
+  private async put(client: PoolClient, caller: Pick<Principal, 'orgId' | 'actor'>, { draft, action, more }: PutKey): Promise<CreatedApiKey> {
     const id = this.ids.prefixed('key');
     const { token, ...stored } = makeApiKey(this.config.NODE_ENV === 'production' ? 'live' : 'dev', id);
     const now = this.clock.now();

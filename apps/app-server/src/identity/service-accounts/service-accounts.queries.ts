@@ -64,7 +64,12 @@ export async function insertServiceAccount(
   ]);
 }
 
-export async function updateServiceAccount(client: PoolClient, orgId: string, id: string, name: string, role: ServiceAccountRole): Promise<void> {
+export async function updateServiceAccount(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { name, role }: { readonly name: string; readonly role: ServiceAccountRole },
+): Promise<void> {
   await client.query('UPDATE app.service_account SET name = $3, role = $4 WHERE org_id = $1 AND id = $2', [orgId, id, name, role]);
 }
 

@@ -79,7 +79,7 @@ export class ServiceAccountsService {
       const { name = row.name, role = row.role } = wanted;
       if (role !== row.role) assertAtMost(role, caller);
       if (name !== row.name || role !== row.role) {
-        await updateServiceAccount(client, caller.orgId, id, name, role);
+        await updateServiceAccount(client, caller.orgId, id, { name, role });
         if (role !== row.role) await revokeInvitationsAbove(client, caller.orgId, id, role);
         const before = { ...(name === row.name ? {} : { name: row.name }), ...(role === row.role ? {} : { role: row.role }) };
         const after = { ...(name === row.name ? {} : { name }), ...(role === row.role ? {} : { role }) };

@@ -95,7 +95,7 @@ export class AppInstallationService {
     if (query.error !== undefined) throw new SlipwayError('integration.app-refused', 'The provider sent you back without its consent.');
     if (query.setup_action === 'request') {
       await inOrg(this.pool, orgId, async (client) => {
-        await this.ensure(client, principal, request, opened, 'requested');
+        await this.ensure(client, principal, request, { opened, state: 'requested' });
         await noteRequested(client, orgId, id);
       });
       return { id, cookie };
@@ -137,7 +137,9 @@ export class AppInstallationService {
     const { connectionId, provider } = stored;
     const { userId, sessionId } = person;
     const made = { id: randomUUID(), userId, sessionId, kind: 'install' as const, connectionId, provider, proof: hashes, expiresAt };
-    await inOrg(this.pool, orgId, (client) => insertAppRequest(client, orgId, { ...made, detail: { ...detail, authorized: installed } }, MAX_OPEN, now));
+    await inOrg(this.pool, orgId, (client) =>
+      insertAppRequest(client, orgId, { ...made, detail: { ...detail, authorized: installed } }, { keep: MAX_OPEN, now }),
+    );
     const linking = this.providers.get(provider)?.linking;
     if (linking === undefined) throw unsupported();
     const asked = { baseUrl, clientId: app.clientId, redirectUri: this.callbackUrl(opened), state: proof.state, challenge: challengeOf(proof) };
@@ -155,12 +157,12 @@ export class AppInstallationService {
     const place = { id: this.ids.uuid(), connectionId, kind: INSTALLATION_SECRET };
     const sealed = await this.envelope.seal(orgId, sealedInstallation(installation.id), integrationSecretContext(place));
     await inOrg(this.pool, orgId, async (client) => {
-      await this.ensure(client, principal, request, opened, 'registered');
+      await this.ensure(client, principal, request, { opened, state: 'registered' });
       if ((await lockConnection(client, orgId, connectionId)) === null) throw notFound();
       // By where it is called, so that another way of writing the host is no other account.
       const host = new URL(opened.baseUrl).host;
       if (!(await claimAccount(client, orgId, { provider, host, accountId: installation.account.id, connectionId }))) throw claimed(installation);
-      await deleteSecrets(client, orgId, connectionId, INSTALLATION_SECRET);
+      await deleteSecrets(client, orgId, connectionId, { kind: INSTALLATION_SECRET });
       await insertSecret(client, orgId, { ...place, sealed });
       await setAccount(client, orgId, connectionId, installation.id);
       await writeFacts(client, orgId, { connectionId, facts, at: this.clock.now() });
@@ -174,8 +176,7 @@ export class AppInstallationService {
     client: PoolClient,
     { orgId, actor }: Principal,
     { connection_id: id, provider, detail }: TakenAppRequest,
-    { stored, app }: OpenedApp,
-    state: 'registered' | 'requested',
+    { opened: { stored, app }, state }: { readonly opened: OpenedApp; readonly state: 'registered' | 'requested' },
   ): Promise<void> {
     if (!stored.platform || (await findConnection(client, orgId, id)) !== null) return;
     const signature = this.providers.get(provider)?.connections[0]?.signature ?? '';

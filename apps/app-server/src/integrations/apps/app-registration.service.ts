@@ -61,7 +61,7 @@ export class AppRegistrationService {
       if ((await countConnections(client, orgId)) >= MAX_CONNECTIONS)
         throw new SlipwayError('integration.too-many', `There are ${MAX_CONNECTIONS} connections already.`);
       const made = { id, userId, sessionId, kind: 'register' as const, connectionId: randomUUID(), provider: provider.id, detail, proof: null, expiresAt };
-      await insertAppRequest(client, orgId, made, MAX_OPEN, now);
+      await insertAppRequest(client, orgId, made, { keep: MAX_OPEN, now });
     });
     return { url: this.url(`/oauth/integrations/apps/register/${id}`), expiresAt: expiresAt.toISOString() };
   }

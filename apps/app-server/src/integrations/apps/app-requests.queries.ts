@@ -25,7 +25,12 @@ export interface NewAppRequest {
 }
 
 /** Also forgets what is over in the organization, and of the user's own all but the newest `keep`. */
-export async function insertAppRequest(client: PoolClient, orgId: string, made: NewAppRequest, keep: number, now: Date): Promise<void> {
+export async function insertAppRequest(
+  client: PoolClient,
+  orgId: string,
+  made: NewAppRequest,
+  { keep, now }: { readonly keep: number; readonly now: Date },
+): Promise<void> {
   await client.query('DELETE FROM app.integration_app_request WHERE org_id = $1 AND expires_at <= $2', [orgId, now]);
   await client.query(
     `DELETE FROM app.integration_app_request WHERE org_id = $1 AND user_id = $2

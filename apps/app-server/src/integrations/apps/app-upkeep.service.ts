@@ -101,7 +101,7 @@ export class AppUpkeepService {
 
   /** Whether users link their accounts by the client of the app itself, and not by one that an admin has entered in its place. */
   private async linksBy(orgId: string, connectionId: string, clientId: string): Promise<boolean> {
-    const stored = await inOrg(this.pool, orgId, (client) => findSecret(client, orgId, connectionId, OAUTH_CLIENT));
+    const stored = await inOrg(this.pool, orgId, (client) => findSecret(client, orgId, connectionId, { kind: OAUTH_CLIENT }));
     if (stored === null) return false;
     return (await openOAuthApp(this.envelope, orgId, connectionId, stored)).clientId === clientId;
   }
@@ -113,7 +113,7 @@ export class AppUpkeepService {
 }
 
 async function replace(client: PoolClient, orgId: string, secret: Parameters<typeof insertSecret>[2] & { kind: 'app' | 'oauth-client' }): Promise<void> {
-  await deleteSecrets(client, orgId, secret.connectionId, secret.kind);
+  await deleteSecrets(client, orgId, secret.connectionId, { kind: secret.kind });
   await insertSecret(client, orgId, secret);
 }
 

@@ -32,8 +32,7 @@ export async function outdatedRequests(
   client: PoolClient,
   orgId: string,
   userId: string,
-  keep: number,
-  now: Date,
+  { keep, now }: { readonly keep: number; readonly now: Date },
 ): Promise<Array<{ id: string; connectionId: string }>> {
   const { rows } = await client.query<Columns<'app.authorization_request', 'id'> & { connectionId: string }>(
     `SELECT id, connection_id AS "connectionId" FROM app.authorization_request r WHERE org_id = $1 AND (expires_at <= $2 OR (user_id = $3
@@ -61,7 +60,12 @@ export async function takeRequest(pool: SqlPool, stateHash: Buffer, now: Date): 
 }
 
 /** What the provider has said; to be confirmed until `expiresAt`. False: it is not there any more. */
-export async function noteFound(client: PoolClient, orgId: string, id: string, found: Found, expiresAt: Date): Promise<boolean> {
+export async function noteFound(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { found, expiresAt }: { readonly found: Found; readonly expiresAt: Date },
+): Promise<boolean> {
   const { rowCount } = await client.query('UPDATE app.authorization_request SET found = $3, expires_at = $4 WHERE org_id = $1 AND id = $2', [
     orgId,
     id,
@@ -73,8 +77,15 @@ export async function noteFound(client: PoolClient, orgId: string, id: string, f
 
 export type PendingRow = Columns<'app.authorization_request', 'found' | 'expires_at', { found: Found }>;
 
+export interface PendingBy {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly by: Beginner;
+  readonly now: Date;
+}
+
 /** What waits for confirmation in this very session. */
-export async function findPending(client: PoolClient, orgId: string, connectionId: string, id: string, by: Beginner, now: Date): Promise<PendingRow | null> {
+export async function findPending(client: PoolClient, orgId: string, { connectionId, id, by, now }: PendingBy): Promise<PendingRow | null> {
   const { rows } = await client.query<PendingRow>(
     `SELECT found, expires_at FROM app.authorization_request
      WHERE org_id = $1 AND connection_id = $2 AND id = $3 AND user_id = $4 AND session_id = $5 AND found IS NOT NULL AND expires_at > $6`,

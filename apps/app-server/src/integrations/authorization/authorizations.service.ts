@@ -60,6 +60,12 @@ interface Authorizing {
   readonly baseUrl: string;
 }
 
+interface TakenComeBack {
+  readonly request: TakenRequest;
+  readonly back: ComeBack;
+  readonly cookieHeader: string | undefined;
+}
+
 /**
  * Connects an organization by OAuth. An authorization is begun, comes back and is confirmed in one browser session: its state is random, hashed, taken once, and of ten minutes; the browser's
  * nonce must come back with it. Its tokens wait sealed, and no call is made with them before an admin has confirmed who they act as.
@@ -88,7 +94,7 @@ export class AuthorizationsService {
     const { userId, sessionId } = person;
     const made = { id: randomUUID(), userId, sessionId, connectionId, stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce), expiresAt };
     await inOrg(this.pool, orgId, async (client) => {
-      for (const old of await outdatedRequests(client, orgId, userId, MAX_OPEN, now)) await this.giveUp(client, orgId, old.connectionId, old.id);
+      for (const old of await outdatedRequests(client, orgId, userId, { keep: MAX_OPEN, now })) await this.giveUp(client, orgId, old.connectionId, old.id);
       await insertRequest(client, orgId, made);
     });
     const redirectUri = callbackUrl(this.config.PUBLIC_URL, connectionId);
@@ -114,13 +120,7 @@ export class AuthorizationsService {
    * @throws SlipwayError `integration.authorization-refused` for what was taken before or is over, or is of another session, browser or connection; `integration.authorization-declined`;
    * `permission.denied` for an admin who is none any more; `integration.provider-away`, `integration.provider-refused`; as `begin`.
    */
-  async comeBack(
-    person: SignedIn,
-    connectionId: string,
-    request: TakenRequest,
-    { state, code, error }: ComeBack,
-    cookieHeader: string | undefined,
-  ): Promise<string> {
+  async comeBack(person: SignedIn, connectionId: string, { request, back: { state, code, error }, cookieHeader }: TakenComeBack): Promise<string> {
     const cookie = nonceCookie(state as string, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
     if (!request.usable || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw refused();
@@ -138,7 +138,7 @@ export class AuthorizationsService {
     const sealed = await this.envelope.seal(orgId, JSON.stringify(tokens), integrationSecretContext(place));
     const expiresAt = new Date(this.clock.now().getTime() + LINK_MS);
     const kept = await inOrg(this.pool, orgId, async (client) => {
-      if (!(await noteFound(client, orgId, request.id, found, expiresAt))) return false;
+      if (!(await noteFound(client, orgId, request.id, { found, expiresAt }))) return false;
       await insertSecret(client, orgId, { ...place, sealed });
       return true;
     });
@@ -153,7 +153,7 @@ export class AuthorizationsService {
   async get({ orgId }: Principal, person: SignedIn, connectionId: string, id: string): Promise<PendingAuthorization> {
     const { row, pending } = await inOrg(this.pool, orgId, async (client) => ({
       row: await findConnection(client, orgId, connectionId),
-      pending: await findPending(client, orgId, connectionId, id, person, this.clock.now()),
+      pending: await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() }),
     }));
     if (row === null || pending === null) throw notFound();
     const { found, expires_at } = pending;
@@ -172,8 +172,8 @@ export class AuthorizationsService {
     const { orgId } = caller;
     const { row, pending, secret } = await inOrg(this.pool, orgId, async (client) => ({
       row: await findConnection(client, orgId, connectionId),
-      pending: await findPending(client, orgId, connectionId, id, person, this.clock.now()),
-      secret: await findSecret(client, orgId, connectionId, PENDING, id),
+      pending: await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() }),
+      secret: await findSecret(client, orgId, connectionId, { kind: PENDING, id }),
     }));
     if (row === null || pending === null || secret === null) throw notFound();
     const { found } = pending;
@@ -194,10 +194,10 @@ export class AuthorizationsService {
     await inOrg(this.pool, orgId, async (client) => {
       if ((await lockConnection(client, orgId, connectionId)) === null) throw notFound();
       // Confirmed or given up by another request of this moment.
-      if (!(await deleteRequest(client, orgId, id)) || !(await deleteSecrets(client, orgId, connectionId, PENDING, id))) throw notFound();
+      if (!(await deleteRequest(client, orgId, id)) || !(await deleteSecrets(client, orgId, connectionId, { kind: PENDING, id }))) throw notFound();
       await revokeTokens(client, orgId, { connectionId, kinds: ['oauth-tokens'] });
-      await deleteSecrets(client, orgId, connectionId, 'token');
-      await deleteSecrets(client, orgId, connectionId, 'app-installation');
+      await deleteSecrets(client, orgId, connectionId, { kind: 'token' });
+      await deleteSecrets(client, orgId, connectionId, { kind: 'app-installation' });
       await insertTokens(client, orgId, connectionId, made);
       if (signing !== null) {
         await outdateSecrets(client, orgId, connectionId, OLD_SECRET_HOURS);
@@ -213,7 +213,7 @@ export class AuthorizationsService {
   /** @throws SlipwayError `resource.not-found` */
   async decline({ orgId }: Principal, person: SignedIn, connectionId: string, id: string): Promise<void> {
     await inOrg(this.pool, orgId, async (client) => {
-      if ((await findPending(client, orgId, connectionId, id, person, this.clock.now())) === null) throw notFound();
+      if ((await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() })) === null) throw notFound();
       await this.giveUp(client, orgId, connectionId, id);
     });
   }

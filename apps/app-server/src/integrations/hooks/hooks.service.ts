@@ -103,7 +103,7 @@ export class HooksService {
     const { row, hooks } = await this.callable(orgId, connectionId);
     this.assertOwnHooks(row);
     const found = await inOrg(this.pool, orgId, async (client) => ({
-      secret: await findSecret(client, orgId, connectionId, 'webhook'),
+      secret: await findSecret(client, orgId, connectionId, { kind: 'webhook' }),
       others: await countHooks(client, orgId, connectionId, repository),
     }));
     if (found.secret === null) throw notFound();

@@ -57,7 +57,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
     const headers = headersOf(request);
     assertType(provider, headers);
     const target = connection === undefined ? targets.ofPlatform(provider) : await targets.of(provider, connection);
-    const raw = await bodyOf(request, reply, room, provider, target);
+    const raw = await bodyOf(request, reply, { room, provider, target });
     const began = performance.now();
     const outcome = await intake.take(provider, target, { headers, raw });
     seconds.observe((performance.now() - began) / 1_000);
@@ -100,8 +100,14 @@ function fromFastify(thrown: unknown): unknown {
   return thrown;
 }
 
+interface IntakeTarget {
+  readonly room: IntakeRoom;
+  readonly provider: Provider;
+  readonly target: DeliveryTarget;
+}
+
 /** Waits for room, which is given back when the answer is sent. What was not read of a body that is refused is not waited for. */
-async function bodyOf(request: FastifyRequest, reply: FastifyReply, room: IntakeRoom, provider: Provider, target: DeliveryTarget): Promise<Buffer> {
+async function bodyOf(request: FastifyRequest, reply: FastifyReply, { room, provider, target }: IntakeTarget): Promise<Buffer> {
   const key = target.connection === null ? null : target.connection === 'platform' ? `platform ${provider.id}` : target.connection.id;
   const slot = await room.enter(key);
   if (reply.raw.closed) slot.leave();

@@ -34,6 +34,12 @@ export type Taken =
   | { readonly outcome: 'suggested'; readonly answer: object }
   | { readonly outcome: 'refused'; readonly refusal: SignatureRefusal | 'no-connection' };
 
+export interface DeliverySource {
+  readonly provider: Provider;
+  readonly scheme: SignatureScheme;
+  readonly connection: { readonly id: string; readonly orgId: string };
+}
+
 /** Takes a delivery in, whole and once: steps 3 to 5 of docs/integrations. Decides nothing about what it asks for. */
 export class Intake {
   constructor(
@@ -64,38 +70,26 @@ export class Intake {
       return { outcome: 'challenge', answer: challenge.answer };
     }
     if (connection === null) return { outcome: 'unclaimed' };
-    return this.takeProved(provider, target.scheme, connection, delivery, read);
+    return this.takeProved({ provider, scheme: target.scheme, connection }, delivery, read);
   }
 
   /** A delivery by a socket of a connection, authenticated by the socket. @throws as `take` */
   takeFromSocket(provider: Provider, connection: { readonly id: string; readonly orgId: string }, body: object): Promise<Taken> {
     const delivery: Delivery = { headers: { 'content-type': 'application/json' }, raw: Buffer.from(JSON.stringify(body)) };
-    return this.takeProved(provider, { kind: 'socket' }, connection, delivery, readBody(delivery, false));
+    return this.takeProved({ provider, scheme: { kind: 'socket' }, connection }, delivery, readBody(delivery, false));
   }
 
-  private async takeProved(
-    provider: Provider,
-    scheme: SignatureScheme,
-    connection: { readonly id: string; readonly orgId: string },
-    delivery: Delivery,
-    read: ReadDelivery,
-  ): Promise<Taken> {
+  private async takeProved({ provider, scheme, connection }: DeliverySource, delivery: Delivery, read: ReadDelivery): Promise<Taken> {
     await this.assertRate(connection.id);
     const wanted = attempt(() => provider.choice?.suggestsFor(read) ?? null) ?? null;
     if (wanted !== null && provider.choice !== undefined)
       return { outcome: 'suggested', answer: provider.choice.suggestions(await this.suggestions.of(provider, connection, wanted.typed, wanted.actor)) };
-    const outcome = await this.keep(provider, scheme, connection, delivery, read);
+    const outcome = await this.keep({ provider, scheme, connection }, delivery, read);
     // Deleted since it was found.
     return outcome === 'gone' ? { outcome: 'refused', refusal: 'no-connection' } : { outcome };
   }
 
-  private async keep(
-    provider: Provider,
-    scheme: SignatureScheme,
-    connection: { readonly id: string; readonly orgId: string },
-    delivery: Delivery,
-    read: ReadDelivery,
-  ): Promise<'stored' | 'duplicate' | 'gone'> {
+  private async keep({ provider, scheme, connection }: DeliverySource, delivery: Delivery, read: ReadDelivery): Promise<'stored' | 'duplicate' | 'gone'> {
     const id = this.ids.uuid();
     const packed = await packDelivery({ headers: withoutSecrets(delivery.headers, scheme), raw: delivery.raw });
     const sealed = await this.envelope.seal(connection.orgId, packed, deliveryContext({ id, connectionId: connection.id }));

@@ -48,7 +48,12 @@ export interface NewLinkRequest {
 }
 
 /** Also forgets what is over in the organization, and of the user's own all but the newest `keep`. */
-export async function insertRequest(client: PoolClient, orgId: string, made: NewLinkRequest, keep: number, now: Date): Promise<void> {
+export async function insertRequest(
+  client: PoolClient,
+  orgId: string,
+  made: NewLinkRequest,
+  { keep, now }: { readonly keep: number; readonly now: Date },
+): Promise<void> {
   await client.query('DELETE FROM app.link_request WHERE org_id = $1 AND expires_at <= $2', [orgId, now]);
   await client.query(
     `DELETE FROM app.link_request WHERE org_id = $1 AND user_id = $2
@@ -78,7 +83,12 @@ export async function takeRequest(pool: SqlPool, stateHash: Buffer, now: Date): 
 }
 
 /** What the provider has said; to be confirmed until `expiresAt`. */
-export async function nameAccount(client: PoolClient, orgId: string, id: string, { id: externalUserId, login }: Account, expiresAt: Date): Promise<void> {
+export async function nameAccount(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { account: { id: externalUserId, login }, expiresAt }: { readonly account: Account; readonly expiresAt: Date },
+): Promise<void> {
   await client.query('UPDATE app.link_request SET external_user_id = $3, login = $4, expires_at = $5 WHERE org_id = $1 AND id = $2', [
     orgId,
     id,
@@ -95,8 +105,7 @@ export async function takeConfirmable(
   client: PoolClient,
   orgId: string,
   id: string,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
-  now: Date,
+  { by: { userId, sessionId }, now }: { readonly by: { readonly userId: string; readonly sessionId: string }; readonly now: Date },
 ): Promise<ConfirmableRequest | null> {
   const { rows } = await client.query<ConfirmableRequest>(
     `DELETE FROM app.link_request WHERE org_id = $1 AND id = $2 AND user_id = $3 AND session_id = $4 AND external_user_id IS NOT NULL AND expires_at > $5
@@ -135,8 +144,15 @@ export async function signInHolder(client: PoolClient, { provider, host, externa
   return rows[0]?.user_id ?? null;
 }
 
+export interface NewLink {
+  readonly id: string;
+  readonly userId: string;
+  readonly of: ConfirmableRequest;
+  readonly now: Date;
+}
+
 /** @throws what Prisma throws when another user is linking the same account at the same moment (`P2002`). */
-export async function insertLink(client: PoolClient, orgId: string, id: string, userId: string, of: ConfirmableRequest, now: Date): Promise<void> {
+export async function insertLink(client: PoolClient, orgId: string, { id, userId, of, now }: NewLink): Promise<void> {
   const { provider, host, external_user_id: externalUserId, login } = of;
   const data = { orgId, id, provider, host, externalUserId, userId, login, linkedAt: now };
   await userStore(client, (store) => store.linkedAccount.createMany({ data }));

@@ -91,7 +91,7 @@ export class LinkedAccountsService {
     const { provider, host } = connection;
     const hashes = { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) };
     const made = { id: randomUUID(), userId, sessionId, connectionId, provider, host, ...hashes, expiresAt };
-    await inOrg(this.pool, orgId, (client) => insertRequest(client, orgId, made, MAX_OPEN, now));
+    await inOrg(this.pool, orgId, (client) => insertRequest(client, orgId, made, { keep: MAX_OPEN, now }));
     const asked = { baseUrl, clientId: app.clientId, redirectUri, state: proof.state, challenge: challengeOf(proof) };
     return {
       begun: { authorizeUrl: authorizeUrl(linking, asked), expiresAt: expiresAt.toISOString() },
@@ -135,7 +135,7 @@ export class LinkedAccountsService {
         'failed to revoke the token of a link',
       );
     const expiresAt = new Date(this.clock.now().getTime() + LINK_MS);
-    await inOrg(this.pool, orgId, (client) => nameAccount(client, orgId, request.id, account, expiresAt));
+    await inOrg(this.pool, orgId, (client) => nameAccount(client, orgId, request.id, { account, expiresAt }));
     return { id: request.id, cookie: cookie.set('', 0) };
   }
 
@@ -149,7 +149,7 @@ export class LinkedAccountsService {
     if (row.linked_at !== null) return this.toLink(row);
     const principal = await this.principalIn(person, row.org_id);
     await inOrg(this.pool, principal.orgId, async (client) => {
-      const request = await takeConfirmable(client, principal.orgId, id, person, this.clock.now());
+      const request = await takeConfirmable(client, principal.orgId, id, { by: person, now: this.clock.now() });
       // Confirmed by another request of this moment, or given up: what is there now is answered below.
       if (request !== null) await this.link(client, principal, id, request);
     }).catch((error: unknown) => Promise.reject(isUniqueViolation(error) ? taken() : error));
@@ -182,7 +182,7 @@ export class LinkedAccountsService {
       const detail = { provider, host, login: holder.login, externalUserId: holder.externalUserId, userId: holder.userId, reason: 'no member any more' };
       await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.delete', target: holder.id, detail }));
     }
-    await insertLink(client, orgId, id, actor.id, request, this.clock.now());
+    await insertLink(client, orgId, { id, userId: actor.id, of: request, now: this.clock.now() });
     const detail = { provider, host, login, externalUserId };
     await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.create', target: id, detail }));
   }

@@ -83,7 +83,7 @@ export class LinkingController {
       const begun = await this.authorizations.taken(back.state);
       if (begun !== null) {
         page = pageOf(person, begun);
-        const cookie = await this.authorizations.comeBack(person, connection, begun, back, request.headers.cookie);
+        const cookie = await this.authorizations.comeBack(person, connection, { request: begun, back, cookieHeader: request.headers.cookie });
         void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
         return void reply.redirect(this.page(page, { authorization: begun.id }), 302);
       }

@@ -56,11 +56,11 @@ export class OAuthClientService {
     const sealed = await this.envelope.seal(orgId, JSON.stringify({ clientId, clientSecret }), integrationSecretContext(place));
     const secret = await inOrg(this.pool, orgId, async (client) => {
       if ((await lockConnection(client, orgId, connectionId)) === null) throw notFound();
-      await deleteSecrets(client, orgId, connectionId, KIND);
+      await deleteSecrets(client, orgId, connectionId, { kind: KIND });
       await insertSecret(client, orgId, { ...place, sealed });
       const detail = { name: row.name, clientId };
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.set-oauth-client', target: connectionId, detail }));
-      return findSecret(client, orgId, connectionId, KIND);
+      return findSecret(client, orgId, connectionId, { kind: KIND });
     });
     if (secret === null) throw new Error('an OAuth client that was entered is not there');
     return this.toClient(row, linking, { clientId, setAt: secret.createdAt });
@@ -72,7 +72,7 @@ export class OAuthClientService {
     await inOrg(this.pool, orgId, async (client) => {
       const row = await lockConnection(client, orgId, connectionId);
       if (row === null) throw notFound();
-      if (!(await deleteSecrets(client, orgId, connectionId, KIND))) return;
+      if (!(await deleteSecrets(client, orgId, connectionId, { kind: KIND }))) return;
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.delete-oauth-client', target: connectionId, detail: { name: row.name } }));
     });
   }
@@ -96,7 +96,7 @@ export class OAuthClientService {
     return inOrg(this.pool, orgId, async (client) => {
       const row = await findConnection(client, orgId, connectionId);
       if (row === null) throw notFound();
-      return { row, secret: await findSecret(client, orgId, connectionId, KIND) };
+      return { row, secret: await findSecret(client, orgId, connectionId, { kind: KIND }) };
     });
   }
 

@@ -23,6 +23,13 @@ import { StreamSeats } from './stream-seats.js';
 
 const LastEventId = z.coerce.number().int().min(0);
 
+interface StreamRequest {
+  readonly id: string;
+  readonly after: number;
+  readonly request: SlipwayRequest;
+  readonly reply: FastifyReply;
+}
+
 @Controller()
 export class EventsController {
   constructor(
@@ -48,7 +55,7 @@ export class EventsController {
       const message = 'is for pages: a stream has every event';
       throw new SlipwayError('request.invalid', `kind: ${message}`, { fields: [{ path: 'kind', message }] });
     }
-    if (wantsStream(request)) return this.stream(caller, authenticated, id, query.after, request, reply);
+    if (wantsStream(request)) return this.stream(caller, authenticated, { id, after: query.after, request, reply });
     const head = await readHead(this.pool, caller.orgId, id);
     if (head === null) throw notFound();
     const lines =
@@ -65,14 +72,7 @@ export class EventsController {
     return content;
   }
 
-  private async stream(
-    caller: Principal,
-    authenticated: Authenticated,
-    id: string,
-    after: number,
-    request: SlipwayRequest,
-    reply: FastifyReply,
-  ): Promise<void> {
+  private async stream(caller: Principal, authenticated: Authenticated, { id, after, request, reply }: StreamRequest): Promise<void> {
     const last = request.headers['last-event-id'];
     const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
     const leaveSeat = this.seats.take({ user: caller.actor.id, org: caller.orgId });

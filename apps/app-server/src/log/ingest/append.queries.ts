@@ -26,15 +26,14 @@ interface Caller {
   query: PoolClient['query'];
 }
 
+export interface AppendedBatch {
+  readonly epoch: number | null;
+  readonly events: readonly IncomingEvent[];
+  readonly patch?: ConversationPatch | undefined;
+}
+
 /** One round trip and one commit. For events that say nothing of the conversation's columns; `[]` renews the lease. */
-export function append(
-  caller: Caller,
-  orgId: string,
-  conversationId: string,
-  epoch: number | null,
-  events: readonly IncomingEvent[],
-  patch: ConversationPatch = {},
-): Promise<Appended> {
+export function append(caller: Caller, orgId: string, conversationId: string, { epoch, events, patch = {} }: AppendedBatch): Promise<Appended> {
   return caller
     .query<{ outcome: Appended['outcome']; acked: number; head: number; first_seq: number; stored: string[] }>({
       name: 'append-events',
@@ -58,22 +57,21 @@ export function append(
     });
 }
 
+export interface LockedBatch {
+  readonly epoch: number | null;
+  readonly events: readonly IncomingEvent[];
+  readonly also?: (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]) => Promise<void> | undefined;
+}
+
 /**
  * Appends events that change the conversation's columns or bring blobs: the row is locked first, so that the status is reduced from what is
  * really before them, and only from events that are new. `also` runs in the same transaction when something was stored.
  */
-export function appendLocked(
-  pool: SqlPool,
-  orgId: string,
-  conversationId: string,
-  epoch: number | null,
-  events: readonly IncomingEvent[],
-  also: (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]) => Promise<void> = async () => {},
-): Promise<Appended> {
+export function appendLocked(pool: SqlPool, orgId: string, conversationId: string, { epoch, events, also = async () => {} }: LockedBatch): Promise<Appended> {
   return inOrg(pool, orgId, async (client) => {
     const row = await lockConversation(client, orgId, conversationId);
     if (row === null) return { outcome: 'missing', acked: 0, head: 0, firstSeq: 0, stored: [] };
-    const { appended, patch, fresh } = await appendUnderLock(client, orgId, conversationId, epoch, events, row);
+    const { appended, patch, fresh } = await appendUnderLock(client, orgId, conversationId, { epoch, events, row });
     if (appended.stored.length > 0) await also(client, patch, fresh);
     return appended;
   });
@@ -94,14 +92,18 @@ export async function lockConversation(client: PoolClient, orgId: string, conver
   return rows[0] === undefined ? null : { epoch: rows[0].epoch, acked: rows[0].acked, statusState: storedStatus(rows[0].status_state) };
 }
 
+export interface BatchUnderLock {
+  readonly epoch: number | null;
+  readonly events: readonly IncomingEvent[];
+  readonly row: LockedConversation;
+}
+
 /** For callers that hold the row's lock and do more in their transaction. */
 export async function appendUnderLock(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-  epoch: number | null,
-  events: readonly IncomingEvent[],
-  row: LockedConversation,
+  { epoch, events, row }: BatchUnderLock,
 ): Promise<{ appended: Appended; patch: ConversationPatch; fresh: readonly ConversationEvent[] }> {
   const known = await knownIds(client, orgId, conversationId, events);
   const unknown = events.filter(({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked));
@@ -109,7 +111,7 @@ export async function appendUnderLock(
   const patch = conversationPatch(row.statusState, fresh);
   // Before the events, which take the organization's storage: no transaction waits for a payload while holding that.
   if (takes(row, epoch, events)) await insertBlobs(client, orgId, conversationId, unknown);
-  const appended = await append(client, orgId, conversationId, epoch, events, patch);
+  const appended = await append(client, orgId, conversationId, { epoch, events, patch });
   return { appended, patch, fresh };
 }
 

@@ -24,6 +24,17 @@ const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 /** States in which the workspace stands still for now, so that it is worth keeping what changed in it. */
 const RESTING: ReadonlySet<string> = new Set(['finished', 'error', 'stuck', 'paused']);
 
+export interface PlatformEvents {
+  readonly events: readonly ConversationEvent[];
+  readonly row: LockedConversation & { epoch: number };
+}
+
+export interface PublishedBatch {
+  readonly epoch: number;
+  readonly events: readonly IncomingEvent[];
+  readonly appended: Appended;
+}
+
 /**
  * The only way into a log: batches of sandboxes, and events of the platform itself. Readers get them after the commit
  * and never before.
@@ -71,14 +82,16 @@ export class IngestService {
     for (const part of withoutRepeatedIds(events)) {
       const simple = part.every(({ event, blobs }) => blobs.length === 0 && !touchesConversation(event));
       const appended = await available(
-        simple ? append(this.pool, orgId, conversationId, batch.epoch, part) : appendLocked(this.pool, orgId, conversationId, batch.epoch, part, also),
+        simple
+          ? append(this.pool, orgId, conversationId, { epoch: batch.epoch, events: part })
+          : appendLocked(this.pool, orgId, conversationId, { epoch: batch.epoch, events: part, also }),
       ).catch((error: unknown) => this.haltIfFull(orgId, conversationId, error));
       assertStored(appended);
       count();
       count = () => {};
       if (part[0]?.producerSeq === 1 && appended.stored.length > 0) void this.ends.began(orgId, conversationId, batch.epoch);
       this.remember(conversationId, batch.epoch);
-      this.publish(orgId, conversationId, batch.epoch, part, appended);
+      this.publish(orgId, conversationId, { epoch: batch.epoch, events: part, appended });
       if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
       ack = { ackedProducerSeq: appended.acked, head: appended.head, stored: (ack?.stored ?? 0) + appended.stored.length };
     }
@@ -97,19 +110,13 @@ export class IngestService {
    * Events of the platform, inside a transaction that holds the conversation's lock. Call the returned function after
    * the commit: it notifies the readers.
    */
-  async appendPlatform(
-    client: PoolClient,
-    orgId: string,
-    conversationId: string,
-    events: readonly ConversationEvent[],
-    row: LockedConversation & { epoch: number },
-  ): Promise<() => void> {
+  async appendPlatform(client: PoolClient, orgId: string, conversationId: string, { events, row }: PlatformEvents): Promise<() => void> {
     const lines = events.map((event) => incoming(event, null));
-    const { appended, fresh } = await appendUnderLock(client, orgId, conversationId, null, lines, row);
+    const { appended, fresh } = await appendUnderLock(client, orgId, conversationId, { epoch: null, events: lines, row });
     const count = await this.ends.note(client, orgId, conversationId, fresh);
     return () => {
       count();
-      this.publish(orgId, conversationId, row.epoch, lines, appended);
+      this.publish(orgId, conversationId, { epoch: row.epoch, events: lines, appended });
     };
   }
 
@@ -137,7 +144,7 @@ export class IngestService {
   private async haltIfFull(orgId: string, conversationId: string, error: unknown): Promise<never> {
     if (!(error instanceof SlipwayError) || error.code !== 'storage.exhausted') throw error;
     const publish = await available(
-      this.halt.write(orgId, conversationId, error.detail, (client, events, row) => this.appendPlatform(client, orgId, conversationId, events, row)),
+      this.halt.write(orgId, conversationId, error.detail, (client, events, row) => this.appendPlatform(client, orgId, conversationId, { events, row })),
     );
     if (publish !== null) {
       publish();
@@ -153,7 +160,7 @@ export class IngestService {
     if (this.epochs.size > REMEMBERED_EPOCHS) this.epochs.delete(this.epochs.keys().next().value as string);
   }
 
-  private publish(orgId: string, conversationId: string, epoch: number, events: readonly IncomingEvent[], appended: Appended): void {
+  private publish(orgId: string, conversationId: string, { epoch, events, appended }: PublishedBatch): void {
     if (appended.stored.length === 0) return;
     const texts = new Map(events.map(({ event, text }) => [event.id, text]));
     try {

@@ -35,7 +35,7 @@ export class StorageHalt {
         detail,
       };
       const publish = await append(client, [event], row);
-      await setDesired(client, orgId, conversationId, 'rest');
+      await setDesired(client, orgId, conversationId, { desired: 'rest' });
       await wantJob(client, orgId, 'conversation-pause', conversationId);
       return publish;
     });

@@ -45,7 +45,9 @@ export class OpenHandsSandboxesService {
 
   /** Gives no access, however many there are: the key of one is asked for by its id. */
   async search(caller: Principal, { page_id, limit }: SearchSandboxesQuery): Promise<SandboxPage> {
-    const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesStartedBy(client, caller.orgId, caller.actor.id, page_id ?? null, limit + 1));
+    const rows = await inOrg(this.pool, caller.orgId, (client) =>
+      sandboxesStartedBy(client, caller.orgId, { userId: caller.actor.id, from: page_id ?? null, limit: limit + 1 }),
+    );
     return {
       items: rows.slice(0, limit).map((row) => ({ ...infoOf(row, null), session_api_key: null, exposed_urls: null })),
       next_page_id: rows[limit]?.id ?? null,

@@ -146,7 +146,12 @@ export async function lockInvitation(client: PoolClient, orgId: string, id: stri
 }
 
 /** Another token in place of the one before, for `days` from now. */
-export async function renewInvitation(client: PoolClient, orgId: string, id: string, tokenHash: Buffer, days: number): Promise<void> {
+export async function renewInvitation(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { tokenHash, days }: { readonly tokenHash: Buffer; readonly days: number },
+): Promise<void> {
   const now = await transactionTime(client);
   const data = { tokenHash: new Uint8Array(tokenHash), expiresAt: new Date(now.getTime() + days * 86_400_000), mailId: null };
   await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data }));

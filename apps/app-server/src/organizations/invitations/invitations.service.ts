@@ -56,6 +56,12 @@ const LIMITED: ReadonlySet<ErrorCode> = new Set(['invitation.mail-limit', 'invit
 /** Of what was wanted, this many stand in the audit. */
 const MAX_RECORDED = 10;
 
+interface HandedInvitation {
+  readonly org: OrgRow;
+  readonly invitation: Pick<LockedInvitation, 'id' | 'email' | 'role' | 'message'>;
+  readonly token: string;
+}
+
 /** Links that let one address join. What a link says and lets do is bound to the account of that address. */
 @Injectable()
 export class InvitationsService {
@@ -120,8 +126,8 @@ export class InvitationsService {
       const { token, hash } = makeInvitationToken();
       await this.assertMayMail(client, org.id, [invitation.email]);
       if (invitation.mail_id !== null) await withdrawMail(client, org.id, invitation.mail_id);
-      await renewInvitation(client, org.id, id, hash, DAYS);
-      const { link, sent } = await this.hand(client, caller, org, invitation, token);
+      await renewInvitation(client, org.id, id, { tokenHash: hash, days: DAYS });
+      const { link, sent } = await this.hand(client, caller, { org, invitation, token });
       await client.query(
         auditOf(this.ids.uuid(), caller, { action: 'invitation.resend', target: id, detail: { email: invitation.email, role: invitation.role } }),
       );
@@ -257,19 +263,13 @@ export class InvitationsService {
     const { token, hash } = makeInvitationToken();
     const id = await insertInvitation(client, org.id, { id: this.ids.uuid(), ...wanted, tokenHash: hash, invitedBy: caller.actor, days: DAYS });
     if (id === null) return null;
-    const handed = await this.hand(client, caller, org, { id, ...wanted }, token);
+    const handed = await this.hand(client, caller, { org, invitation: { id, ...wanted }, token });
     await client.query(auditOf(this.ids.uuid(), caller, { action: 'invitation.create', target: id, after: { email: wanted.email, role: wanted.role } }));
     return { id, ...handed };
   }
 
   /** By mail, or back to whoever asked. */
-  private async hand(
-    client: PoolClient,
-    caller: Principal,
-    org: OrgRow,
-    invitation: Pick<LockedInvitation, 'id' | 'email' | 'role' | 'message'>,
-    token: string,
-  ): Promise<{ link: string | null; sent: boolean }> {
+  private async hand(client: PoolClient, caller: Principal, { org, invitation, token }: HandedInvitation): Promise<{ link: string | null; sent: boolean }> {
     const link = new URL(`/invite/${token}`, this.config.PUBLIC_URL).href;
     const mail = invitationMail({ ...invitation, to: invitation.email, orgName: org.name, inviter: caller.actor.label, link, days: DAYS });
     const mailId = await this.mails.want(client, org.id, mail);

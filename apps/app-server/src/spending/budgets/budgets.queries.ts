@@ -72,6 +72,13 @@ export async function readSpending(client: PoolClient, orgId: string, now: Date,
   return rows;
 }
 
+export interface BudgetChange {
+  readonly now: Date;
+  readonly from: Omit<BudgetRow, 'version'>;
+  readonly to: Omit<BudgetRow, 'version'>;
+  readonly override: { user: string; limit: string | null; inherit: boolean } | null;
+}
+
 /**
  * Users who would be blocked by their own limit, of all users: `now` as it is, `then` with `to` and, of `user`, another
  * override.
@@ -79,10 +86,7 @@ export async function readSpending(client: PoolClient, orgId: string, now: Date,
 export async function compareBlocked(
   client: PoolClient,
   orgId: string,
-  now: Date,
-  from: Omit<BudgetRow, 'version'>,
-  to: Omit<BudgetRow, 'version'>,
-  override: { user: string; limit: string | null; inherit: boolean } | null,
+  { now, from, to, override }: BudgetChange,
 ): Promise<Array<{ user_id: string; label: string; before: boolean; after: boolean }>> {
   const { rows } = await client.query<{ user_id: string; label: string; before: boolean; after: boolean }>(
     `SELECT x.*, CASE WHEN x.before = x.after THEN '' ELSE ${spenderLabel('x.user_id')} END AS label FROM (
@@ -134,7 +138,13 @@ export async function mayHaveOverride(client: PoolClient, orgId: string, user: s
   return rows[0]?.found === true;
 }
 
-export async function putOverride(client: PoolClient, orgId: string, user: string, limit: string | null, changedBy: string): Promise<void> {
+export interface PutOverride {
+  readonly user: string;
+  readonly limit: string | null;
+  readonly changedBy: string;
+}
+
+export async function putOverride(client: PoolClient, orgId: string, { user, limit, changedBy }: PutOverride): Promise<void> {
   await client.query(
     `INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, $2, $3, $4)
      ON CONFLICT (org_id, user_id) DO UPDATE SET limit_usd = excluded.limit_usd, changed_by = excluded.changed_by, changed_at = now()`,

@@ -78,7 +78,7 @@ export class BudgetsService {
           : query.userLimitUsd === 'inherit'
             ? { user: query.user, limit: null, inherit: true }
             : { user: query.user, limit: query.userLimitUsd, inherit: false };
-      const blocked = await compareBlocked(client, caller.orgId, now, before, after, override);
+      const blocked = await compareBlocked(client, caller.orgId, { now, from: before, to: after, override });
       const { start, end } = await cycleOf(client, after.reset_day, now);
       const people = blocked.filter(({ user_id }) => user_id !== '');
       const orgBlocked = blocked.some(({ user_id, after: then }) => user_id === '' && then);
@@ -103,7 +103,7 @@ export class BudgetsService {
       if (!(await mayHaveOverride(client, caller.orgId, user))) throw notFound();
       await lockBudget(client, caller.orgId);
       const [before] = await readOverrides(client, caller.orgId, user);
-      await putOverride(client, caller.orgId, user, limit, caller.actor.label);
+      await putOverride(client, caller.orgId, { user, limit, changedBy: caller.actor.label });
       await settleBudget(client, caller.orgId, this.clock.now());
       const [after] = await readOverrides(client, caller.orgId, user);
       if (after === undefined) throw new Error('an override that was stored is not there');

@@ -60,7 +60,7 @@ export function append(caller: Caller, orgId: string, conversationId: string, { 
 export interface LockedBatch {
   readonly epoch: number | null;
   readonly events: readonly IncomingEvent[];
-  readonly also?: (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]) => Promise<void> | undefined;
+  readonly also?: (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]) => Promise<void>;
 }
 
 /**

@@ -52,29 +52,7 @@ export function CredentialSection({
       <ErrorNotice error={begin.error} />
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 rounded-lg border border-line bg-surface px-4 py-3">
         <div className="min-w-0 text-sm">
-          <p>
-            {credential === null ? (
-              t('adminIntegrations.noCredential')
-            ) : (
-              <>
-                {kindOf(t, credential)}
-                <span className="text-ink-muted">
-                  ,{' '}
-                  {credential.kind === 'token'
-                    ? t('adminIntegrations.entered')
-                    : credential.renews
-                      ? t('adminIntegrations.renewedLast')
-                      : t('adminIntegrations.since')}{' '}
-                  <Ago at={credential.setAt} />
-                  {credential.expiresAt === null ? null : (
-                    <>
-                      , {credential.renews ? t('adminIntegrations.validUntil') : t('adminIntegrations.expires3')} <Ahead at={credential.expiresAt} />
-                    </>
-                  )}
-                </span>
-              </>
-            )}
-          </p>
+          <CredentialLine credential={credential} />
           {healthOf(t, credential, provider, Date.now()).map(({ tone, text }) => (
             <p key={text} className={`${TONES[tone]} break-words`} suppressHydrationWarning>
               {text}
@@ -116,6 +94,35 @@ export function CredentialSection({
       )}
       {disconnecting ? <DisconnectDialog connection={connection} onClose={() => setDisconnecting(false)} onDone={onChanged} /> : null}
     </Section>
+  );
+}
+
+function CredentialLine({ credential }: Pick<IntegrationConnection, 'credential'>) {
+  const t = useTranslations();
+  return (
+    <p>
+      {credential === null ? (
+        t('adminIntegrations.noCredential')
+      ) : (
+        <>
+          {kindOf(t, credential)}
+          <span className="text-ink-muted">
+            ,{' '}
+            {credential.kind === 'token'
+              ? t('adminIntegrations.entered')
+              : credential.renews
+                ? t('adminIntegrations.renewedLast')
+                : t('adminIntegrations.since')}{' '}
+            <Ago at={credential.setAt} />
+            {credential.expiresAt === null ? null : (
+              <>
+                , {credential.renews ? t('adminIntegrations.validUntil') : t('adminIntegrations.expires3')} <Ahead at={credential.expiresAt} />
+              </>
+            )}
+          </span>
+        </>
+      )}
+    </p>
   );
 }
 

@@ -57,6 +57,16 @@ export function EntriesField({
   );
 }
 
+const PLAIN = { autoComplete: 'off', spellCheck: false } as const;
+
+interface RowProps {
+  /** Name of the server, for the names of new secrets. */
+  server: string;
+  entry: Entry;
+  secretNames: readonly string[];
+  onChange: (change: Partial<Entry>) => void;
+}
+
 function EntryRow({
   noun,
   label,
@@ -65,13 +75,9 @@ function EntryRow({
   secretNames,
   onChange,
   onRemove,
-}: {
+}: RowProps & {
   noun: 'header' | 'variable';
   label: string;
-  server: string;
-  entry: Entry;
-  secretNames: readonly string[];
-  onChange: (change: Partial<Entry>) => void;
   onRemove: () => void;
 }) {
   const t = useTranslations();
@@ -87,7 +93,6 @@ function EntryRow({
     else if (kind === 'secret') onChange({ kind, prefix, secret: secretNames.includes(entry.secret) ? entry.secret : '' });
     else onChange({ kind: 'text' });
   };
-  const plain = { autoComplete: 'off', spellCheck: false } as const;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be read twice
     <div role="group" aria-label={label} className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-2">
@@ -96,7 +101,7 @@ function EntryRow({
           {(control) => (
             <Input
               {...control}
-              {...plain}
+              {...PLAIN}
               value={entry.name}
               placeholder={noun === 'header' ? 'Authorization' : t('adminMcp.apiToken')}
               className="font-mono"
@@ -113,56 +118,64 @@ function EntryRow({
       </div>
       {entry.kind === 'text' ? (
         <Field label={t('adminMcp.value')}>
-          {(control) => <Input {...control} {...plain} value={entry.text} className="font-mono" onChange={(event) => onChange({ text: event.target.value })} />}
+          {(control) => <Input {...control} {...PLAIN} value={entry.text} className="font-mono" onChange={(event) => onChange({ text: event.target.value })} />}
         </Field>
       ) : (
-        <div className="grid min-w-0 gap-2 sm:grid-cols-[7rem_minmax(0,1fr)]">
-          <Field label={t('adminMcp.prefix')}>
+        <SecretFields server={server} entry={entry} secretNames={secretNames} onChange={onChange} />
+      )}
+    </div>
+  );
+}
+
+/** A value that comes from a secret: a known one, or a new one by its value and name. */
+function SecretFields({ server, entry, secretNames, onChange }: RowProps) {
+  const t = useTranslations();
+  return (
+    <div className="grid min-w-0 gap-2 sm:grid-cols-[7rem_minmax(0,1fr)]">
+      <Field label={t('adminMcp.prefix')}>
+        {(control) => (
+          <Input
+            {...control}
+            {...PLAIN}
+            value={entry.prefix}
+            placeholder={t('adminMcp.nothing')}
+            className="font-mono"
+            onChange={(event) => onChange({ prefix: event.target.value })}
+          />
+        )}
+      </Field>
+      {entry.kind === 'secret' ? (
+        <Field label={t('common.secret')}>
+          {(control) => (
+            <Select {...control} value={entry.secret} options={choicesOf(t, entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
+          )}
+        </Field>
+      ) : (
+        <div className="grid min-w-0 gap-2 sm:grid-cols-2">
+          <Field label={t('adminMcp.value')}>
             {(control) => (
               <Input
                 {...control}
-                {...plain}
-                value={entry.prefix}
-                placeholder={t('adminMcp.nothing')}
+                {...PLAIN}
+                type="password"
+                autoComplete="new-password"
+                value={entry.secretValue}
                 className="font-mono"
-                onChange={(event) => onChange({ prefix: event.target.value })}
+                onChange={(event) => onChange({ secretValue: event.target.value })}
               />
             )}
           </Field>
-          {entry.kind === 'secret' ? (
-            <Field label={t('common.secret')}>
-              {(control) => (
-                <Select {...control} value={entry.secret} options={choicesOf(t, entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
-              )}
-            </Field>
-          ) : (
-            <div className="grid min-w-0 gap-2 sm:grid-cols-2">
-              <Field label={t('adminMcp.value')}>
-                {(control) => (
-                  <Input
-                    {...control}
-                    {...plain}
-                    type="password"
-                    autoComplete="new-password"
-                    value={entry.secretValue}
-                    className="font-mono"
-                    onChange={(event) => onChange({ secretValue: event.target.value })}
-                  />
-                )}
-              </Field>
-              <Field label={t('adminMcp.secretName')}>
-                {(control) => (
-                  <Input
-                    {...control}
-                    {...plain}
-                    value={nameOfSecret(server, entry)}
-                    className="font-mono"
-                    onChange={(event) => onChange({ secret: event.target.value })}
-                  />
-                )}
-              </Field>
-            </div>
-          )}
+          <Field label={t('adminMcp.secretName')}>
+            {(control) => (
+              <Input
+                {...control}
+                {...PLAIN}
+                value={nameOfSecret(server, entry)}
+                className="font-mono"
+                onChange={(event) => onChange({ secret: event.target.value })}
+              />
+            )}
+          </Field>
         </div>
       )}
     </div>

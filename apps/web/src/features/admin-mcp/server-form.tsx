@@ -5,7 +5,7 @@ import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
-import { useForm } from '../form/use-form.ts';
+import { type Form, useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 import { EntriesField } from './entries-field.tsx';
 import { changedServer, freshSecrets, newServer, type ServerValues, valuesOf } from './server-entries.ts';
@@ -89,50 +89,7 @@ function ServerForm({ server, onClose, onDone }: Given) {
           </div>
         )}
       </div>
-      {isProgram ? (
-        <>
-          <Field label={t('common.command')} hint={t('adminMcp.aProgramInTheSandbox')} error={form.error('command')}>
-            {(control) => (
-              <Input
-                {...control}
-                value={values.command}
-                placeholder={t('adminMcp.npx')}
-                autoComplete="off"
-                spellCheck={false}
-                className="font-mono"
-                onChange={(event) => form.set('command', event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label={t('adminMcp.arguments')} hint={t('adminMcp.onePerLine')} error={form.error('args')}>
-            {(control) => (
-              <Textarea
-                {...control}
-                rows={3}
-                value={values.args}
-                placeholder={t('adminMcp.yAcmeTrackerMcp')}
-                autoComplete="off"
-                spellCheck={false}
-                className="font-mono"
-                onChange={(event) => form.set('args', event.target.value)}
-              />
-            )}
-          </Field>
-        </>
-      ) : (
-        <Field label={t('common.address')} hint={t('adminMcp.aPublicHttpsUrl')} error={form.error('url')}>
-          {(control) => (
-            <Input
-              {...control}
-              value={values.url}
-              placeholder={t('adminMcp.httpsTrackerExampleComMcp')}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => form.set('url', event.target.value)}
-            />
-          )}
-        </Field>
-      )}
+      <ReachFields form={form} />
       <EntriesField
         noun={isProgram ? 'variable' : 'header'}
         server={values.name}
@@ -150,5 +107,55 @@ function ServerForm({ server, onClose, onDone }: Given) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** How the server is reached: a program in the sandbox, or an address. */
+function ReachFields({ form }: { form: Form<ServerValues> }) {
+  const t = useTranslations();
+  const { values } = form;
+  return values.transport === 'stdio' ? (
+    <>
+      <Field label={t('common.command')} hint={t('adminMcp.aProgramInTheSandbox')} error={form.error('command')}>
+        {(control) => (
+          <Input
+            {...control}
+            value={values.command}
+            placeholder={t('adminMcp.npx')}
+            autoComplete="off"
+            spellCheck={false}
+            className="font-mono"
+            onChange={(event) => form.set('command', event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={t('adminMcp.arguments')} hint={t('adminMcp.onePerLine')} error={form.error('args')}>
+        {(control) => (
+          <Textarea
+            {...control}
+            rows={3}
+            value={values.args}
+            placeholder={t('adminMcp.yAcmeTrackerMcp')}
+            autoComplete="off"
+            spellCheck={false}
+            className="font-mono"
+            onChange={(event) => form.set('args', event.target.value)}
+          />
+        )}
+      </Field>
+    </>
+  ) : (
+    <Field label={t('common.address')} hint={t('adminMcp.aPublicHttpsUrl')} error={form.error('url')}>
+      {(control) => (
+        <Input
+          {...control}
+          value={values.url}
+          placeholder={t('adminMcp.httpsTrackerExampleComMcp')}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => form.set('url', event.target.value)}
+        />
+      )}
+    </Field>
   );
 }

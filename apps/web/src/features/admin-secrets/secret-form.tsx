@@ -6,7 +6,7 @@ import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
-import { useForm } from '../form/use-form.ts';
+import { type Form, useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 
 /** Whose secrets a form is about. */
@@ -37,11 +37,23 @@ export function NewSecretDialog({ whose, open, onClose, onMade }: { whose: Whose
   );
 }
 
+interface SecretValues {
+  name: string;
+  kind: string;
+  value: string;
+  host: string;
+  username: string;
+  description: string;
+  scope: string;
+  scopeValue: string;
+}
+const NO_VALUES: SecretValues = { name: '', kind: 'variable', value: '', host: '', username: '', description: '', scope: 'org', scopeValue: '' };
+
 function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => void; onMade: (secret: Secret) => void }) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
-    initial: { name: '', kind: 'variable', value: '', host: '', username: '', description: '', scope: 'org', scopeValue: '' },
+    initial: NO_VALUES,
     schema: whose === 'org' ? CreateSecret : CreateOwnSecret,
     requestOf: ({ host, username, scope, scopeValue, ...values }) => ({
       ...values,
@@ -54,7 +66,6 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
     onDone: onMade,
   });
   const { values } = form;
-  const place = SCOPE_VALUES[values.scope];
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('adminSecrets.type')} error={form.error('kind')}>
@@ -77,66 +88,9 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
           />
         )}
       </Field>
-      {values.kind === 'git' ? (
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label={t('adminSecrets.host')} error={form.error('host')}>
-            {(control) => (
-              <Input
-                {...control}
-                value={values.host}
-                placeholder={t('adminSecrets.githubCom')}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(event) => form.set('host', event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label={t('adminSecrets.username')} hint={t('adminSecrets.githubAndGitlabAcceptAny')} error={form.error('username')}>
-            {(control) => (
-              <Input
-                {...control}
-                value={values.username}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(event) => form.set('username', event.target.value)}
-              />
-            )}
-          </Field>
-        </div>
-      ) : (
-        <Field label={t('adminSecrets.browserSite')} hint={t('adminSecrets.theAgentsBrowserCanEnter')} error={form.error('host')}>
-          {(control) => (
-            <Input
-              {...control}
-              value={values.host}
-              placeholder={t('adminSecrets.loginExampleCom')}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => form.set('host', event.target.value)}
-            />
-          )}
-        </Field>
-      )}
+      <HostFields form={form} />
       <ValueField value={values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
-      {whose === 'org' ? (
-        <Field label={t('adminSecrets.scope2')} error={form.error('scope')}>
-          {(control) => <Select {...control} value={values.scope} options={translated(t, SCOPES)} onChange={(scope) => form.set('scope', scope)} />}
-        </Field>
-      ) : null}
-      {whose === 'org' && place !== undefined ? (
-        <Field label={t(place.label)} error={form.error('scopeValue')}>
-          {(control) => (
-            <Input
-              {...control}
-              value={values.scopeValue}
-              placeholder={t(place.placeholder)}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => form.set('scopeValue', event.target.value)}
-            />
-          )}
-        </Field>
-      ) : null}
+      {whose === 'org' ? <ScopeFields form={form} /> : null}
       <Field label={t('adminSecrets.description')} error={form.error('description')}>
         {(control) => (
           <Input {...control} value={values.description} maxLength={500} autoComplete="off" onChange={(event) => form.set('description', event.target.value)} />
@@ -150,6 +104,73 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Where a password is used: a git host, or a site that the agent's browser signs in to. */
+function HostFields({ form }: { form: Form<SecretValues> }) {
+  const t = useTranslations();
+  const { values } = form;
+  return values.kind === 'git' ? (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label={t('adminSecrets.host')} error={form.error('host')}>
+        {(control) => (
+          <Input
+            {...control}
+            value={values.host}
+            placeholder={t('adminSecrets.githubCom')}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => form.set('host', event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={t('adminSecrets.username')} hint={t('adminSecrets.githubAndGitlabAcceptAny')} error={form.error('username')}>
+        {(control) => (
+          <Input {...control} value={values.username} autoComplete="off" spellCheck={false} onChange={(event) => form.set('username', event.target.value)} />
+        )}
+      </Field>
+    </div>
+  ) : (
+    <Field label={t('adminSecrets.browserSite')} hint={t('adminSecrets.theAgentsBrowserCanEnter')} error={form.error('host')}>
+      {(control) => (
+        <Input
+          {...control}
+          value={values.host}
+          placeholder={t('adminSecrets.loginExampleCom')}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => form.set('host', event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function ScopeFields({ form }: { form: Form<SecretValues> }) {
+  const t = useTranslations();
+  const { values } = form;
+  const place = SCOPE_VALUES[values.scope];
+  return (
+    <>
+      <Field label={t('adminSecrets.scope2')} error={form.error('scope')}>
+        {(control) => <Select {...control} value={values.scope} options={translated(t, SCOPES)} onChange={(scope) => form.set('scope', scope)} />}
+      </Field>
+      {place === undefined ? null : (
+        <Field label={t(place.label)} error={form.error('scopeValue')}>
+          {(control) => (
+            <Input
+              {...control}
+              value={values.scopeValue}
+              placeholder={t(place.placeholder)}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => form.set('scopeValue', event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </>
   );
 }
 

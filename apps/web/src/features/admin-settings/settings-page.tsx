@@ -8,6 +8,7 @@ import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { type Translate, translated } from '../../messages/translate.ts';
 import { ASKING } from '../approval/asking.ts';
+import type { Form } from '../form/use-form.ts';
 import { useVersionedForm } from '../form/use-versioned-form.ts';
 import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { Page } from '../frame/page.tsx';
@@ -61,9 +62,8 @@ function usageHint(t: Translate, host: string | null): string {
 
 function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () => Promise<OrgSettings | undefined> }) {
   const t = useTranslations();
-  const { me, org } = useSession();
+  const { org } = useSession();
   const queries = useQueryClient();
-  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
   const mayChange = org.permissions.includes('setting:write');
   const ownsPrompts = org.permissions.includes('prompt-log:write');
   const form = useVersionedForm({
@@ -87,6 +87,39 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
     },
   });
   const { values } = form;
+  return (
+    <form {...form.props} className="flex flex-col gap-4">
+      <AgentDefaults form={form} disabled={!mayChange} />
+      <ConfirmationSettings form={form} disabled={!mayChange} />
+      <Checkbox
+        label={t('adminSettings.allowPersonalSecrets')}
+        hint={t('adminSettings.whenOffExistingPersonalSecrets')}
+        disabled={!mayChange}
+        checked={values.memberSecrets}
+        onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
+      />
+      <PromptLogSettings form={form} settings={settings} disabled={!ownsPrompts} />
+      <UsageDataSettings form={form} settings={settings} disabled={!mayChange} />
+      <VersionedFailure failure={form.failure} what={t('adminSettings.theSettings2')} reread={() => void reread().then((read) => read && form.take(read))} />
+      {mayChange ? (
+        <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
+          {t('common.save')}
+        </Button>
+      ) : null}
+    </form>
+  );
+}
+
+interface SectionProps {
+  form: Form<Values>;
+  disabled: boolean;
+}
+
+function AgentDefaults({ form, disabled }: SectionProps) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
+  const { values } = form;
   const known = models.data?.data ?? [];
   const options = [
     { value: NO_MODEL, label: t('adminSettings.installationDefault') },
@@ -96,17 +129,17 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       : [{ value: values.defaultModel, label: t('adminSettings.notAvailable', { defaultModel: values.defaultModel }) }]),
   ];
   return (
-    <form {...form.props} className="flex flex-col gap-4">
+    <>
       <Field label={t('adminSettings.defaultModel')} error={form.error('defaultModel')}>
         {(control) => (
-          <Select {...control} disabled={!mayChange} options={options} value={values.defaultModel} onChange={(model) => form.set('defaultModel', model)} />
+          <Select {...control} disabled={disabled} options={options} value={values.defaultModel} onChange={(model) => form.set('defaultModel', model)} />
         )}
       </Field>
       <Field label={t('adminSettings.defaultEnvironment')} hint={t('adminSettings.decidesWhichSecretsAConversation')} error={form.error('defaultEnvironment')}>
         {(control) => (
           <Input
             {...control}
-            disabled={!mayChange}
+            disabled={disabled}
             value={values.defaultEnvironment}
             placeholder={t('adminSettings.staging')}
             autoComplete="off"
@@ -120,17 +153,26 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
           <Input
             {...control}
             inputMode="numeric"
-            disabled={!mayChange}
+            disabled={disabled}
             value={values.maxIterations}
             onChange={(event) => form.set('maxIterations', event.target.value)}
           />
         )}
       </Field>
+    </>
+  );
+}
+
+function ConfirmationSettings({ form, disabled }: SectionProps) {
+  const t = useTranslations();
+  const { values } = form;
+  return (
+    <>
       <Field label={t('adminSettings.confirmationPolicy')} hint={t('adminSettings.whenAgentsAskBeforeThey')} error={form.error('confirmation')}>
         {(control) => (
           <Select
             {...control}
-            disabled={!mayChange}
+            disabled={disabled}
             options={translated(t, ASKING)}
             value={values.confirmation}
             onChange={(mode) => form.set('confirmation', ConfirmationMode.parse(mode))}
@@ -140,21 +182,24 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       <Checkbox
         label={t('adminSettings.requireApprovalByAnotherUser')}
         hint={t('adminSettings.actionsMustBeApprovedBy')}
-        disabled={!mayChange}
+        disabled={disabled}
         checked={values.fourEyes}
         onChange={(fourEyes) => form.set('fourEyes', fourEyes)}
       />
-      <Checkbox
-        label={t('adminSettings.allowPersonalSecrets')}
-        hint={t('adminSettings.whenOffExistingPersonalSecrets')}
-        disabled={!mayChange}
-        checked={values.memberSecrets}
-        onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
-      />
+    </>
+  );
+}
+
+function PromptLogSettings({ form, settings, disabled }: SectionProps & { settings: OrgSettings }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const { values } = form;
+  return (
+    <>
       <Checkbox
         label={t('adminSettings.storePromptsAndAnswers')}
         hint={t('adminSettings.promptsContainWhatUsersWrite')}
-        disabled={!ownsPrompts}
+        disabled={disabled}
         checked={values.keepsPrompts}
         onChange={(keepsPrompts) => form.set('keepsPrompts', keepsPrompts)}
       />
@@ -164,7 +209,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
             <Input
               {...control}
               inputMode="numeric"
-              disabled={!ownsPrompts}
+              disabled={disabled}
               value={values.promptLogDays}
               onChange={(event) => form.set('promptLogDays', event.target.value)}
             />
@@ -176,24 +221,28 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
           {t('adminSettings.exportStoredPrompts')}
         </a>
       ) : null}
+    </>
+  );
+}
+
+function UsageDataSettings({ form, settings, disabled }: SectionProps & { settings: OrgSettings }) {
+  const t = useTranslations();
+  const { me, org } = useSession();
+  const { values } = form;
+  return (
+    <>
       <Checkbox
         label={t('adminSettings.shareUsageData')}
         hint={usageHint(t, me.analytics.host)}
-        disabled={!mayChange || (me.analytics.host === null && !values.analytics)}
+        disabled={disabled || (me.analytics.host === null && !values.analytics)}
         checked={values.analytics}
         onChange={(analytics) => form.set('analytics', analytics)}
       />
-      {settings.analytics && me.analytics.host !== null && mayChange ? (
+      {settings.analytics && me.analytics.host !== null && !disabled ? (
         <a href={`/api/v1/orgs/${org.id}/analytics/waiting`} target="_blank" rel="noreferrer" className="self-start text-sm text-accent hover:underline">
           {t('adminSettings.showUnsentData')}
         </a>
       ) : null}
-      <VersionedFailure failure={form.failure} what={t('adminSettings.theSettings2')} reread={() => void reread().then((read) => read && form.take(read))} />
-      {mayChange ? (
-        <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
-          {t('common.save')}
-        </Button>
-      ) : null}
-    </form>
+    </>
   );
 }

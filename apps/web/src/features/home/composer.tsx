@@ -91,26 +91,7 @@ export function Composer() {
       className="flex flex-col gap-3"
     >
       <Card className="flex flex-col shadow-float focus-within:border-line-strong">
-        <label className="flex flex-col">
-          <span className="sr-only">{t('home.task')}</span>
-          <textarea
-            // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
-            autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
-            dir="auto"
-            value={draft.prompt}
-            onChange={(event) => change({ prompt: event.target.value })}
-            placeholder={t('home.whatShouldTheAgentDo')}
-            rows={4}
-            aria-invalid={errors['prompt'] ? true : undefined}
-            aria-describedby={errors['prompt'] ? 'prompt-error' : undefined}
-            className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted touch:text-[16px]"
-          />
-        </label>
-        {errors['prompt'] ? (
-          <p id="prompt-error" className="px-4 pb-2 text-xs text-bad">
-            {errors['prompt']}
-          </p>
-        ) : null}
+        <PromptField prompt={draft.prompt} error={errors['prompt'] ?? null} onChange={(prompt) => change({ prompt })} />
         <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
           <RepositoryFields draft={draft} change={change} errors={errors} />
           <Field
@@ -140,5 +121,33 @@ export function Composer() {
       ) : null}
       <ExampleTasks choose={(prompt) => change({ prompt })} />
     </form>
+  );
+}
+
+function PromptField({ prompt, error, onChange }: { prompt: string; error: string | null; onChange: (prompt: string) => void }) {
+  const t = useTranslations();
+  return (
+    <>
+      <label className="flex flex-col">
+        <span className="sr-only">{t('home.task')}</span>
+        <textarea
+          // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
+          autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
+          dir="auto"
+          value={prompt}
+          onChange={(event) => onChange(event.target.value)}
+          placeholder={t('home.whatShouldTheAgentDo')}
+          rows={4}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={error ? 'prompt-error' : undefined}
+          className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted touch:text-[16px]"
+        />
+      </label>
+      {error ? (
+        <p id="prompt-error" className="px-4 pb-2 text-xs text-bad">
+          {error}
+        </p>
+      ) : null}
+    </>
   );
 }

@@ -28,6 +28,7 @@ import { ApiKeyGuard, RUNTIME_API_KEY } from './sessions/api-key.guard.js';
 import { EgressEnvironment, type EgressOptions } from './sessions/egress-environment.js';
 import { ImagesController, POOLS } from './sessions/images.controller.js';
 import { KeptLimit } from './sessions/kept-limit.js';
+import { SessionReads } from './sessions/session-reads.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { installStartRoute } from './sessions/start.route.js';
@@ -177,7 +178,8 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
   kept.start();
   kept.expose(registry);
-  const runtimes = new SessionsService(context, claims, pool, kept, box, options.activationKey);
+  const reads = new SessionReads(context, claims, box, options.activationKey);
+  const runtimes = new SessionsService(context, claims, pool, kept, reads);
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
@@ -187,6 +189,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
       { provide: POOLS, useValue: options.pools },
       { provide: SessionsService, useValue: runtimes },
+      { provide: SessionReads, useValue: reads },
     ],
   })
   class RuntimeApiModule {}

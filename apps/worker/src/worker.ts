@@ -55,9 +55,11 @@ import { OrgSettingsJob } from './settings/org-settings-job.js';
 import { SettingsSync } from './settings/settings-sync.js';
 import { ConversationModels } from './start/conversation-models.js';
 import { ConversationStep } from './start/conversation-step.js';
+import { FailedStarts } from './start/failed-starts.js';
 import { GitRelays } from './start/git-relays.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { Room } from './start/room.js';
+import { RunningConversations } from './start/running-conversations.js';
 import { SandboxStep } from './start/sandbox-step.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
@@ -168,12 +170,9 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     saga: new StartSaga(
       pool,
       queue,
-      runtime,
       steps,
-      new SettingsSync(pool, models),
-      spendings,
-      delivery,
-      new Room(pool, queue, ids, logger),
+      new RunningConversations(pool, runtime, new SettingsSync(pool, models), spendings, delivery, logger),
+      new FailedStarts(new Room(pool, queue, ids, logger), runtime, logger),
       clock,
       ids,
       logger,

@@ -33,10 +33,14 @@ const isLookup = (secret: object): secret is LookupSecret => (secret as { kind?:
 
 const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
 
+type Call = Parameters<Handler>[0];
+/** A route below `/api/conversations/:id`; what `work` returns is the answer. */
+type RouteOnOne = (method: Route['method'], path: string, work: (conversation: Conversation, call: Call) => unknown) => Route;
+
 /** `/api/conversations…` on OpenHands' wire. */
 export function conversationRoutes(conversations: Conversations, held: HeldSecrets, mask: SecretMask, models: ModelProofs): Route[] {
   const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
-  const on = (method: Route['method'], path: string, work: (conversation: Conversation, call: Parameters<Handler>[0]) => unknown): Route =>
+  const on: RouteOnOne = (method, path, work) =>
     session(method, `/:id${path}`, async (call) => {
       const conversation = await conversations.get(call.params['id']);
       const context = currentContext();
@@ -116,24 +120,17 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       const answer_id = await conversation.respond(withAnswerer(caller, answer));
       return { ...SUCCESS, answer_id };
     }),
-    on('POST', '/secrets', async (_conversation, { request, signal }) => {
-      const { secrets } = parseOrThrow(Secrets, await readJson(request));
-      const hosts = [request.headers.host, String(request.headers['x-forwarded-host'] ?? '')];
-      const ids = new Set((await conversations.list()).map(({ id }) => id));
-      const found = Object.entries(secrets).map(async ([name, secret]) => {
-        if (typeof secret === 'string') return [name, secret] as const;
-        if (!isLookup(secret)) return [name, secret.value] as const;
-        const here = heldSecretAt(secret.url, hosts, (id) => ids.has(id.toLowerCase()));
-        const value = here === null ? undefined : held.value(here);
-        if (value !== undefined) return [name, value] as const;
-        // What is no credential, such as a media type, must stay readable everywhere else.
-        mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
-        return [name, await lookUp(name, secret, signal)] as const;
-      });
-      held.add(Object.fromEntries(await Promise.all(found)));
+    on('POST', '/secrets', async (_conversation, call) => {
+      held.add(await secretsOf(call, { conversations, held, mask }));
       return SUCCESS;
     }),
     on('GET', '/agent_final_response', (conversation) => ({ response: finalResponse(conversation.log.events) })),
+    ...eventRoutes(conversations, on),
+  ];
+}
+
+function eventRoutes(conversations: Conversations, on: RouteOnOne): Route[] {
+  return [
     on('GET', '/events/search', (conversation, { query }) => searchEvents(conversation.log, query)),
     on('GET', '/events/count', (conversation, { query }) => countEvents(conversation.log, query)),
     on('GET', '/events', ({ log }, { query }) => query.getAll('event_ids').map((id) => shownEvent(log.events[log.indexOf(id)]) ?? null)),
@@ -149,4 +146,25 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       return SUCCESS;
     }),
   ];
+}
+
+/** The values of the secrets that a caller gives: as they are, held here already, or looked up. */
+async function secretsOf(
+  { request, signal }: Pick<Call, 'request' | 'signal'>,
+  { conversations, held, mask }: { readonly conversations: Conversations; readonly held: HeldSecrets; readonly mask: SecretMask },
+): Promise<Record<string, string>> {
+  const { secrets } = parseOrThrow(Secrets, await readJson(request));
+  const hosts = [request.headers.host, String(request.headers['x-forwarded-host'] ?? '')];
+  const ids = new Set((await conversations.list()).map(({ id }) => id));
+  const found = Object.entries(secrets).map(async ([name, secret]) => {
+    if (typeof secret === 'string') return [name, secret] as const;
+    if (!isLookup(secret)) return [name, secret.value] as const;
+    const here = heldSecretAt(secret.url, hosts, (id) => ids.has(id.toLowerCase()));
+    const value = here === null ? undefined : held.value(here);
+    if (value !== undefined) return [name, value] as const;
+    // What is no credential, such as a media type, must stay readable everywhere else.
+    mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
+    return [name, await lookUp(name, secret, signal)] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
 }

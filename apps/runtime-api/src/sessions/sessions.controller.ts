@@ -5,13 +5,17 @@ import { parseOrThrow } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { goneSignal, keyHashOf, waitOf } from '../claims/request-wait.js';
 import { ApiKeyGuard, OrgId } from './api-key.guard.js';
+import { SessionReads } from './session-reads.js';
 import { SessionsService } from './sessions.service.js';
 
 /** OpenHands' Runtime API, but for `/start` (`start.route.ts`). POST answers 200: nothing here is a created document. */
 @Controller()
 @UseGuards(ApiKeyGuard)
 export class SessionsController {
-  constructor(@Inject(SessionsService) private readonly runtimes: SessionsService) {}
+  constructor(
+    @Inject(SessionsService) private readonly runtimes: SessionsService,
+    @Inject(SessionReads) private readonly reads: SessionReads,
+  ) {}
 
   @Post('stop')
   @HttpCode(200)
@@ -43,21 +47,21 @@ export class SessionsController {
 
   @Get('sessions/batch')
   batch(@OrgId() orgId: string, @Query('ids') ids: string | string[] | undefined): Promise<Runtime[]> {
-    return this.runtimes.batch(orgId, ids === undefined ? [] : Array.isArray(ids) ? ids : [ids]);
+    return this.reads.batch(orgId, ids === undefined ? [] : Array.isArray(ids) ? ids : [ids]);
   }
 
   @Get('sessions/:session')
   session(@OrgId() orgId: string, @Param('session') session: string, @Headers(WANTS_GATEWAY_KEY_HEADER) forGateway: string | undefined): Promise<Runtime> {
-    return forGateway === undefined ? this.runtimes.session(orgId, session) : this.runtimes.sessionForGateway(orgId, session);
+    return forGateway === undefined ? this.reads.session(orgId, session) : this.reads.sessionForGateway(orgId, session);
   }
 
   @Get('list')
   list(@OrgId() orgId: string): Promise<{ runtimes: Runtime[] }> {
-    return this.runtimes.list(orgId);
+    return this.reads.list(orgId);
   }
 
   @Get('runtime/:runtime')
   runtime(@OrgId() orgId: string, @Param('runtime') runtime: string): Promise<Runtime> {
-    return this.runtimes.runtime(orgId, runtime);
+    return this.reads.runtime(orgId, runtime);
   }
 }

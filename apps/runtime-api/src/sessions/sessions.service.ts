@@ -1,20 +1,15 @@
-import type { KeyObject } from 'node:crypto';
-import { gatewayKeyOf } from '@slipway/auth/caller-keys';
-import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Runtime } from '@slipway/contracts/sandboxes';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Claims, SlotSupply } from '../claims/claims.js';
 import { readStartRequest } from '../claims/start-request.js';
 import { leaveQueue } from '../claims/waiting.queries.js';
 import type { PoolContext } from '../pool/pool-context.js';
-import { STOPPED_SECONDS } from '../pool/reaper.js';
 import { removeSandbox } from '../pool/slot-removal.js';
 import type { KeptLimit } from './kept-limit.js';
-import { openRuntime, toRuntime } from './session-view.js';
-import { listSessions, releaseClaim, type SessionRow, sessionByRuntimeId, sessionsById, setSessionStatus, unremovedSandboxes } from './sessions.queries.js';
+import type { SessionReads } from './session-reads.js';
+import { openRuntime } from './session-view.js';
+import { releaseClaim, setSessionStatus, unremovedSandboxes } from './sessions.queries.js';
 
-/** Most sessions of one batch or list answer. */
-const MAX_LISTED = 1_000;
 /** How long /pause and /stop wait for the sandbox's processes to end. Milliseconds; the pool goes on with it after that. */
 const REMOVE_WAIT_MS = 10_000;
 
@@ -24,14 +19,14 @@ export interface ClaimWait {
   readonly appKeySha256?: string | null | undefined;
 }
 
+/** Starts, resumes, pauses and stops sessions. */
 export class SessionsService {
   constructor(
     private readonly context: PoolContext,
     private readonly claims: Claims,
     private readonly supply: SlotSupply,
     private readonly kept: KeptLimit,
-    private readonly box: SecretBox,
-    private readonly activationKey: KeyObject,
+    private readonly reads: SessionReads,
   ) {}
 
   /**
@@ -48,7 +43,7 @@ export class SessionsService {
 
   /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its last sandbox. */
   async resume(orgId: string, runtimeId: string, { waitMs, gone, appKeySha256 = null }: ClaimWait): Promise<Runtime> {
-    const { sessionId, poolId } = await this.byRuntimeId(orgId, runtimeId);
+    const { sessionId, poolId } = await this.reads.byRuntimeId(orgId, runtimeId);
     const pool = this.context.pools.find((each) => each.poolId === poolId) ?? this.context.pools[0];
     const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs, appKeySha256 }, gone);
     return openRuntime(row, sessionKey);
@@ -64,41 +59,10 @@ export class SessionsService {
     return this.end(orgId, runtimeId, 'stopped');
   }
 
-  async session(orgId: string, sessionId: string): Promise<Runtime> {
-    await this.claims.marked(orgId);
-    const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
-    if (row === undefined) throw notFound();
-    return toRuntime(orgId, row, this.box);
-  }
-
-  /** With sandbox-gateway's key for its agent-server. */
-  async sessionForGateway(orgId: string, sessionId: string): Promise<Runtime> {
-    const runtime = await this.session(orgId, sessionId);
-    return { ...runtime, gateway_api_key: gatewayKeyOf(this.activationKey, runtime.session_api_key) };
-  }
-
-  /** Those that exist; the others are left out. */
-  async batch(orgId: string, sessionIds: readonly string[]): Promise<Runtime[]> {
-    if (sessionIds.length > MAX_LISTED)
-      throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
-    await this.claims.marked(orgId);
-    return (await sessionsById(this.context.db, orgId, sessionIds)).map((row) => toRuntime(orgId, row, this.box));
-  }
-
-  async list(orgId: string): Promise<{ runtimes: Runtime[] }> {
-    await this.claims.marked(orgId);
-    const rows = await listSessions(this.context.db, orgId, MAX_LISTED, STOPPED_SECONDS);
-    return { runtimes: rows.map((row) => toRuntime(orgId, row, this.box)) };
-  }
-
-  async runtime(orgId: string, runtimeId: string): Promise<Runtime> {
-    return toRuntime(orgId, await this.byRuntimeId(orgId, runtimeId), this.box);
-  }
-
   private async end(orgId: string, runtimeId: string, status: 'paused' | 'stopped'): Promise<Runtime> {
     const { db } = this.context;
     for (let look = 0; look < 5; look += 1) {
-      const row = await this.byRuntimeId(orgId, runtimeId);
+      const row = await this.reads.byRuntimeId(orgId, runtimeId);
       if (row.status === 'stopped' && status === 'paused') throw notFound();
       // Whoever waits for its sandbox meanwhile, waits in vain.
       if (row.status !== 'running') await leaveQueue(db, orgId, row.sessionId, null);
@@ -111,7 +75,7 @@ export class SessionsService {
       if (!ended) continue;
       await this.removeEnded(orgId, row.sessionId);
       this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `session ${status}`);
-      return this.session(orgId, row.sessionId);
+      return this.reads.session(orgId, row.sessionId);
     }
     throw new SlipwayError('service.unavailable', 'The session keeps changing.', { retryAfterSeconds: 1 });
   }
@@ -124,12 +88,5 @@ export class SessionsService {
       this.context.logger.warn({ err: error, org_id: orgId }, 'failed to remove a sandbox at once, pool will retry');
     }
     this.supply.kick();
-  }
-
-  private async byRuntimeId(orgId: string, runtimeId: string): Promise<SessionRow> {
-    await this.claims.marked(orgId);
-    const row = await sessionByRuntimeId(this.context.db, orgId, runtimeId);
-    if (row === undefined) throw notFound();
-    return row;
   }
 }

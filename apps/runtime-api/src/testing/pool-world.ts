@@ -216,7 +216,7 @@ export class PoolWorld {
       const { org, session } = operation;
       if (operation.kind === 'start')
         return service.start(org, { session_id: session, environment: { BODY: operation.body } }, { waitMs: operation.waitMs ?? 0, gone });
-      const { runtime_id } = await service.session(org, session);
+      const { runtime_id } = await replica.reads.session(org, session);
       return operation.kind === 'resume' ? service.resume(org, runtime_id, { waitMs: 0, gone }) : service[operation.kind](org, runtime_id);
     };
     const { url, status, status_detail } = await answer();

@@ -12,6 +12,7 @@ import { NoteOutbox } from '../pool/note-outbox.js';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Reaper } from '../pool/reaper.js';
 import { KeptLimit } from '../sessions/kept-limit.js';
+import { SessionReads } from '../sessions/session-reads.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 
 export type Result =
@@ -34,6 +35,7 @@ export class WorldReplica {
   readonly reaper: Reaper;
   readonly notes: NoteOutbox;
   readonly service: SessionsService;
+  readonly reads: SessionReads;
   readonly context: PoolContext;
   private readonly traces = new AsyncLocalStorage<Trace>();
   private readonly death = Promise.withResolvers<Result>();
@@ -57,14 +59,9 @@ export class WorldReplica {
       claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
       durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
     };
-    this.service = new SessionsService(
-      this.context,
-      new Claims(this.context, this.warmSlots, supply, activator, keys.box, metrics),
-      supply,
-      new KeptLimit(this.context, 0),
-      keys.box,
-      keys.activation.privateKey,
-    );
+    const claims = new Claims(this.context, this.warmSlots, supply, activator, keys.box, metrics);
+    this.reads = new SessionReads(this.context, claims, keys.box, keys.activation.privateKey);
+    this.service = new SessionsService(this.context, claims, supply, new KeptLimit(this.context, 0), this.reads);
   }
 
   /** Does something here; `crashAt`: the process dies when this comes to that step, by its name or counted from 1. */

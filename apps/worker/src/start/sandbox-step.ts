@@ -81,4 +81,18 @@ export class SandboxStep {
       }
     }
   }
+
+  /**
+   * Why a conversation that had a sandbox gets another, in the backend's words; nothing when it was paused or the
+   * reason is unknown.
+   */
+  async whyAnew({ row, orgId, id, signal }: HeldConversation): Promise<string | undefined> {
+    if (row.sandboxStatus !== 'RUNNING' || row.startStatus !== 'READY') return undefined;
+    const session = await this.runtime.session(orgId, id, signal).catch((error: unknown) => {
+      if (error instanceof SlipwayError) return null;
+      throw error;
+    });
+    const said = session?.status === 'error' ? session.status_detail : undefined;
+    return said === undefined ? undefined : `${said[0]?.toUpperCase()}${said.slice(1)}${said.endsWith('.') ? '' : '.'}`;
+  }
 }

@@ -25,6 +25,11 @@ export class StartSteps {
     return this.sandbox.agentOf(row);
   }
 
+  /** As `SandboxStep.whyAnew`. */
+  whyAnew(held: HeldConversation): Promise<string | undefined> {
+    return this.sandbox.whyAnew(held);
+  }
+
   /** The sandbox's way to the models ends; the next start makes another. */
   endKey(held: HeldConversation): Promise<void> {
     return this.gateway.deleteKeys(held.id, held.signal);

@@ -24,9 +24,11 @@ import { Snapshots } from '../pause/snapshot.js';
 import { SettingsSync } from '../settings/settings-sync.js';
 import { ConversationModels } from '../start/conversation-models.js';
 import { ConversationStep } from '../start/conversation-step.js';
+import { FailedStarts } from '../start/failed-starts.js';
 import { GitRelays } from '../start/git-relays.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { Room } from '../start/room.js';
+import { RunningConversations } from '../start/running-conversations.js';
 import { SandboxStep } from '../start/sandbox-step.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
@@ -100,12 +102,9 @@ export async function openHarness(
   const saga = new StartSaga(
     pool,
     queue,
-    runtime,
     steps,
-    new SettingsSync(pool, models),
-    spendings,
-    delivery,
-    new Room(pool, queue, ids, logger),
+    new RunningConversations(pool, runtime, new SettingsSync(pool, models), spendings, delivery, logger),
+    new FailedStarts(new Room(pool, queue, ids, logger), runtime, logger),
     systemClock,
     ids,
     logger,

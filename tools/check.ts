@@ -5,6 +5,7 @@ import path from 'node:path';
 import { checkArrows } from './arrows.ts';
 import { breakingChanges } from './check/api-changes.ts';
 import { overdueFlagsOf } from './check/flags.ts';
+import { functionsOverLimits } from './check/functions.ts';
 import { markdownProblems } from './check/markdown.ts';
 import { wrongWordsOf } from './check/messages.ts';
 import { contractingMigrations, misplacedFunctions } from './check/migrations.ts';
@@ -41,6 +42,7 @@ const parts: readonly [string, Part][] = [
   ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),
   ['arrows between projects', () => checkArrows(root).join('\n')],
   ['sizes of files', () => tooLong(root).join('\n')],
+  ['parameters, collaborators, lengths of functions', () => functionsOverLimits(root).join('\n')],
   ['SQL functions in files of their own', () => misplacedFunctions(root).join('\n')],
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
   ['old words', () => oldWords(root).join('\n')],

@@ -93,11 +93,17 @@ export default class ProcessRunner {
       suite.cwd,
       run.stop.signal,
     );
-    return resultOf(ran, test, this.#config, start, Date.now());
+    return resultOf(ran, test, { globalConfig: this.#config, start, end: Date.now() });
   }
 }
 
-function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Test, globalConfig: Config.GlobalConfig, start: number, end: number): Result {
+interface RunFacts {
+  readonly globalConfig: Config.GlobalConfig;
+  readonly start: number;
+  readonly end: number;
+}
+
+function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Test, { globalConfig, start, end }: RunFacts): Result {
   const testResults = ran.tests.map(assertionOf);
   const count = (status: TestOutcome['status']): number => testResults.filter((test) => test.status === status).length;
   const failureMessage = formatResultsErrors(testResults, config, globalConfig, testFilePath);

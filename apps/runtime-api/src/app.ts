@@ -173,7 +173,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   );
   const box = new SecretBox(options.encryptionKey, options.previousEncryptionKey);
   const activator = new Activator(context, warmSlots, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
-  const claims = new Claims(context, warmSlots, pool, activator, box, metrics);
+  const claims = new Claims(context, warmSlots, pool, activator, metrics);
 
   const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
   kept.start();

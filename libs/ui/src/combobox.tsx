@@ -94,36 +94,59 @@ export function Combobox({
         onBlur={() => open(false)}
         onKeyDown={onKeyDown}
       />
-      {shown ? (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the field keeps the focus while something in its list is pressed
-        <div
-          className="absolute inset-x-0 top-full z-30 mt-1 overflow-hidden rounded-lg border border-line bg-surface shadow-float"
-          onMouseDown={(event) => event.preventDefault()}
-        >
-          <div
-            role="listbox"
-            id={`${id}-list`}
-            aria-label={listLabel}
-            aria-busy={busy || undefined}
-            tabIndex={-1}
-            className="max-h-64 overflow-auto p-1 empty:hidden"
-            onScroll={({ currentTarget: list }) => {
-              if (list.scrollHeight - list.scrollTop - list.clientHeight < 80) more?.();
-            }}
-          >
-            {options.map((option, index) => (
-              <Option key={option.key} id={`${id}-${index}`} marked={index === marked} choose={() => choose(option)}>
-                {option.label}
-              </Option>
-            ))}
-          </div>
-          {note === null ? null : <div className="px-3 py-2 text-sm text-ink-muted">{note}</div>}
-        </div>
-      ) : null}
+      {shown ? <Suggestions id={id} options={options} marked={marked} label={listLabel} note={note} busy={busy} more={more} choose={choose} /> : null}
       <span role="status" className="sr-only">
         {shown && !busy ? `${options.length} ${options.length === 1 ? 'suggestion' : 'suggestions'}` : ''}
       </span>
     </span>
+  );
+}
+
+function Suggestions({
+  id,
+  options,
+  marked,
+  label,
+  note,
+  busy,
+  more,
+  choose,
+}: {
+  id: string;
+  options: readonly ComboboxOption[];
+  /** Index of the option that Enter takes; -1: none. */
+  marked: number;
+  label: string;
+  note: ReactNode;
+  busy: boolean;
+  more: (() => void) | null;
+  choose: (option: ComboboxOption) => void;
+}) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the field keeps the focus while something in its list is pressed
+    <div
+      className="absolute inset-x-0 top-full z-30 mt-1 overflow-hidden rounded-lg border border-line bg-surface shadow-float"
+      onMouseDown={(event) => event.preventDefault()}
+    >
+      <div
+        role="listbox"
+        id={`${id}-list`}
+        aria-label={label}
+        aria-busy={busy || undefined}
+        tabIndex={-1}
+        className="max-h-64 overflow-auto p-1 empty:hidden"
+        onScroll={({ currentTarget: list }) => {
+          if (list.scrollHeight - list.scrollTop - list.clientHeight < 80) more?.();
+        }}
+      >
+        {options.map((option, index) => (
+          <Option key={option.key} id={`${id}-${index}`} marked={index === marked} choose={() => choose(option)}>
+            {option.label}
+          </Option>
+        ))}
+      </div>
+      {note === null ? null : <div className="px-3 py-2 text-sm text-ink-muted">{note}</div>}
+    </div>
   );
 }
 

@@ -35,6 +35,12 @@ export interface Secrets {
   readonly appKeySha256: string | null;
 }
 
+export interface SealedSecrets {
+  readonly sealedKey: Buffer;
+  /** `null`: the session's own stays. */
+  readonly sealedEnvironment: Buffer | null;
+}
+
 /** A claim and the session that it is for. */
 export interface Activation {
   readonly orgId: string;
@@ -81,7 +87,7 @@ export class Activator {
       }
       await failpoints('claim.attached');
     }
-    const sessionKey = claim.sealedKey === null ? sent.sessionKey : this.box.decrypt(claim.sealedKey, keyContext(orgId, sessionId));
+    const sessionKey = claim.sealedKey === null ? sent.sessionKey : this.openKey(orgId, sessionId, claim.sealedKey);
     const environment = claim.sealedEnvironment === null ? sent.environment : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
     const env = this.egress?.addTo(environment, { orgId, claimId: claim.claimId, template, address }) ?? environment;
     // The environment is JSON already; the key is base64url.
@@ -112,6 +118,18 @@ export class Activator {
     return marked !== null
       ? { result: 'active', runtime: marked, sessionKey }
       : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
+  }
+
+  /** What a claim stores of its secrets; `activate` opens them again. @param withEnvironment `false`: the session's own stays. */
+  seal(orgId: string, sessionId: string, sent: Secrets, withEnvironment: boolean): SealedSecrets {
+    return {
+      sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
+      sealedEnvironment: withEnvironment ? this.box.encrypt(sent.environment, environmentContext(orgId, sessionId)) : null,
+    };
+  }
+
+  openKey(orgId: string, sessionId: string, sealedKey: Buffer): string {
+    return this.box.decrypt(sealedKey, keyContext(orgId, sessionId));
   }
 
   /**

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { SecretBox } from '@slipway/auth/secret-box';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Counter, Histogram } from '@slipway/telemetry/http';
 import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
 import { Restores } from '../sessions/restores.js';
-import { environmentContext, keyContext } from '../sessions/sealing.js';
 import { releaseClaim, type SessionRow, sessionsById } from '../sessions/sessions.queries.js';
 import type { Activated, Activator, Secrets } from './activator.js';
 import type { BindRequest, BoundClaim } from './bind.queries.js';
@@ -76,7 +74,6 @@ export class Claims {
     private readonly warmSlots: WarmSlots,
     private readonly supply: SlotSupply,
     private readonly activator: Activator,
-    private readonly box: SecretBox,
     private readonly metrics: ClaimMetrics,
   ) {
     this.restores = new Restores(context, activator);
@@ -121,8 +118,7 @@ export class Claims {
         cost: pool.size,
         lane,
         requestHash: body?.hash ?? null,
-        sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
-        sealedEnvironment: body === null ? null : this.box.encrypt(body.environment, environmentContext(orgId, sessionId)),
+        ...this.activator.seal(orgId, sessionId, sent, body !== null),
       },
       waitUntil,
       signals,
@@ -226,7 +222,7 @@ export class Claims {
 
   private async stored({ bind: { orgId, sessionId } }: ClaimRequest): Promise<Obtained | null> {
     const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
-    return row === undefined ? null : { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
+    return row === undefined ? null : { row, sessionKey: this.activator.openKey(orgId, sessionId, row.sealedKey) };
   }
 
   /** Answers were given whose marks were still on their way: what is read after this sees them. */

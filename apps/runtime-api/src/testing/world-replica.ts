@@ -59,7 +59,7 @@ export class WorldReplica {
       claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
       durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
     };
-    const claims = new Claims(this.context, this.warmSlots, supply, activator, keys.box, metrics);
+    const claims = new Claims(this.context, this.warmSlots, supply, activator, metrics);
     this.reads = new SessionReads(this.context, claims, keys.box, keys.activation.privateKey);
     this.service = new SessionsService(this.context, claims, supply, new KeptLimit(this.context, 0), this.reads);
   }

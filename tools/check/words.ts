@@ -85,7 +85,7 @@ const NOT_DONE: ReadonlySet<string> = new Set([
   'apps/worker/src/pull-requests/pull-requests.queries.ts',
   'apps/worker/src/settings/earlier-release.test.ts',
   'apps/worker/src/settings/org-settings-job.ts',
-  'apps/worker/src/start/start-steps.ts',
+  'apps/worker/src/start/conversation-step.ts',
   'apps/worker/src/testing/fake-peers.ts',
   'apps/worker/src/sweeps/usage/usage.queries.ts',
   'apps/worker/src/worker.test.ts',

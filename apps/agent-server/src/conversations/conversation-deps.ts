@@ -1,3 +1,5 @@
+import type { StartConversationRequest } from '@slipway/contracts/agent';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import type { Logger } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
@@ -16,4 +18,12 @@ export interface ActiveRun {
   readonly control: AbortController;
   pause: boolean;
   done: Promise<void>;
+}
+
+export interface ConversationStart {
+  readonly directory: string;
+  readonly request: StartConversationRequest;
+  readonly deps: ConversationDeps;
+  /** What its log begins with. */
+  readonly events?: readonly ConversationEvent[];
 }

@@ -22,7 +22,7 @@ import type {
   SendEventRequest,
   StartConversationRequest,
 } from '@slipway/contracts/agent';
-import type { ConversationEvent, StreamingDelta } from '@slipway/contracts/events';
+import type { StreamingDelta } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';
@@ -43,16 +43,9 @@ import { DeltaMask } from '../secrets/delta-mask.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from '../settings/confirmation.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from '../settings/conversation-settings.js';
 import { AppLink } from './app-link.js';
-import type { ActiveRun, ConversationDeps } from './conversation-deps.js';
+import type { ActiveRun, ConversationDeps, ConversationStart } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
 import { type Fork, forkOf, withModel } from './fork.js';
-
-export interface ConversationStart {
-  readonly directory: string;
-  readonly request: StartConversationRequest;
-  readonly deps: ConversationDeps;
-  readonly events?: readonly ConversationEvent[] | undefined;
-}
 
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {
@@ -106,7 +99,6 @@ export class Conversation {
     return meta === null ? null : new Conversation(directory, meta, await EventLog.open(directory), deps);
   }
 
-  /** @param events what its log begins with. */
   static async create(id: string, { directory, request, deps, events = [] }: ConversationStart): Promise<Conversation> {
     const log = await EventLog.open(directory);
     if (events.length > 0) await log.append(events);

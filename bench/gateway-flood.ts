@@ -32,7 +32,7 @@ export default async function run(report: Report): Promise<void> {
     );
 
     async function during(url: string, work: () => Promise<number>): Promise<{ good: number; answered: number; cpuUs: number }> {
-      const flood = await startScript('./invalid-key-throttle.ts', url, String(PER_SECOND));
+      const flood = await startScript('./key-flood.ts', url, String(PER_SECOND));
       try {
         const counts = async (): Promise<{ answered: number; at: number; cpu: number }> => {
           const { answered } = (await (await fetch(flood.url)).json()) as { answered: number };

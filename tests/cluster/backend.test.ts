@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals';
-import { describeSandboxBackend } from '@slipway/sandbox/testing';
+import { describeSandboxBackend } from '@slipway/sandbox/testing/contract';
 import { missingForBuiltCluster } from '@slipway/testing/cluster';
 import { itUnless } from '@slipway/testing/jest';
 import { SANDBOXES } from './contract-pod.ts';

@@ -35,7 +35,7 @@ describe('the arrows between projects', () => {
   it('let a clean source pass', () =>
     expect(
       plant({
-        'apps/worker/src/a.ts': "import { Db } from '@slipway/db';\nimport { b } from './b.js';\nb(Db);",
+        'apps/worker/src/a.ts': "import { Db } from '@slipway/db/sql';\nimport { b } from './b.js';\nb(Db);",
         'apps/worker/src/b.ts': 'export const b = console.log;',
       }),
     ).toEqual([]));
@@ -43,13 +43,13 @@ describe('the arrows between projects', () => {
   for (const [what, file, source, says] of [
     ['an app that imports an app', 'apps/worker/src/a.ts', "import '@slipway/app-server';", 'no project imports an app'],
     ['a library that imports an app', 'libs/domain/src/a.ts', "export { x } from '@slipway/worker';", 'no project imports an app'],
-    ['a library that imports upwards', 'libs/contracts/src/a.ts', "import type { Db } from '@slipway/db';", 'contracts'],
+    ['a library that imports upwards', 'libs/contracts/src/a.ts', "import type { Db } from '@slipway/db/sql';", 'contracts'],
     ['a path that the package does not offer', 'apps/worker/src/a.ts', "import x from '@slipway/db/src/db.js';", 'does not offer'],
     ['a relative path into another project', 'apps/worker/src/a.ts', "import x from '../../../libs/db/src/db.js';", 'another project'],
     ['an import of several lines', 'apps/worker/src/a.ts', "import {\n  x,\n  // a comment\n  y,\n} from '@slipway/app-server';", 'no project imports an app'],
     ['a dynamic import', 'apps/worker/src/a.ts', "await import('@slipway/app-server');", 'no project imports an app'],
-    ['web that imports the database', 'apps/web/src/a.tsx', "import { Db } from '@slipway/db';", 'db'],
-    ['a sandbox process that imports the database', 'apps/agent-server/src/a.ts', "import { Db } from '@slipway/db';", 'db'],
+    ['web that imports the database', 'apps/web/src/a.tsx', "import { Db } from '@slipway/db/sql';", 'db'],
+    ['a sandbox process that imports the database', 'apps/agent-server/src/a.ts', "import { Db } from '@slipway/db/sql';", 'db'],
     ['Prisma’s client outside of libs/db', 'apps/worker/src/a.ts', "import { PrismaClient } from '@prisma/client';", 'libs/db'],
     ['the Kubernetes client outside of its adapter', 'apps/runtime-api/src/a.ts', "import * as k8s from '@kubernetes/client-node';", 'Kubernetes adapter'],
     ['Nest in the rules', 'libs/domain/src/a.ts', "import { Injectable } from '@nestjs/common';", 'no framework'],

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
+import { afterTest } from '@slipway/testing/jest';
 import fc from 'fast-check';
 import { startTestGateway, type TestGateway } from '../test-gateway.js';
 import { demoTurn } from './script.js';
@@ -30,7 +31,7 @@ afterAll(() => test.close());
 /** A folder with `files`, as a git repository with one commit unless `git` is false. */
 async function workspace(files: Record<string, string>, git = true): Promise<string> {
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-demo-'));
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  afterTest(() => rm(directory, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(directory, name), text);
   if (git) {
     const run = (...args: string[]): void =>

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger, type Logger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
+import { afterTest } from '@slipway/testing/jest';
 import { insertLedgerEntries } from './ledger.queries.js';
 import type { LedgerInput } from './ledger-entry.js';
 import { LedgerSpool } from './ledger-spool.js';
@@ -82,7 +83,7 @@ async function stored(conversationId: string): Promise<number> {
 
 async function folder(): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-ledger-'));
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  afterTest(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 

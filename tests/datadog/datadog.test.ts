@@ -93,6 +93,8 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
         ...['worker conversation job', 'worker start sandbox', 'worker start workspace', 'worker start agent'],
         ...['worker bullmq.processJob bullmq', 'worker pg.query pg', 'worker undici.request undici'],
         ...['runtime-api fastify.request fastify', 'runtime-api pg.query pg'],
+        // Prisma takes a connection of its own for a transaction.
+        ...['app-server pg.pool.acquire pg', 'worker pg.pool.acquire pg'],
       ]),
     );
   });

@@ -153,7 +153,7 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
     it(`that prints ${what} without an end leaves most of the processor to others, and keeps its kernel when it is interrupted`, async () => {
       const kernel = Number(await said('import os\nprint(os.getpid())\nkept = 6'));
       const abort = new AbortController();
-      const asked = run(`n = 0\nwhile True:\n  n += 1\n  ${line}`, { timeout: 120 }, abort.signal).catch((error: Error) => error.message);
+      const asked = run(`n = 0\nwhile True:\n  n += 1\n  ${line}`, { timeout: 900 }, abort.signal).catch((error: Error) => error.message);
       const bridge = processRow(kernel)?.parent;
       const spent = (): number => ticks(kernel) + ticks(bridge) + ticks(process.pid);
       let [begun, since] = [spent(), stopwatch()];

@@ -13,6 +13,8 @@ const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gat
 export interface BareDatabase {
   /** The folder of this version. */
   readonly prisma: string;
+  /** Connects as the owner. */
+  readonly url: string;
   /** Lines that `migrate` has logged, in order. */
   readonly lines: string[];
   /** As the owner. */
@@ -38,6 +40,7 @@ export async function createBareDatabase(given: string | undefined): Promise<Bar
   const lines: string[] = [];
   return {
     prisma: PRISMA,
+    url: url.href,
     lines,
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => (await owner.query<Row>(sql, values)).rows,
     migrate: (directory) => migrate({ ownerUrl: url.href, directory, passwords: PASSWORDS, log: (line) => lines.push(line) }),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
+import { inTransaction } from './repeatable.js';
 import type { Schema } from './schemas.js';
 
 /** Beside the files of a schema: of each the version, made by `npm run generate` when its text changes, and the hash of the text. */
@@ -47,8 +48,7 @@ export async function applyFunctions(client: pg.Client, schema: Schema, director
   const stale = differing.filter((file) => !newer.includes(file));
   if (stale.length === 0) return [];
 
-  await client.query('BEGIN');
-  try {
+  await inTransaction(client, { name: `functions of ${schema}`, log }, async () => {
     // One may name another that comes after it: bodies are checked when all exist.
     await client.query('SET LOCAL check_function_bodies = off');
     for (const file of stale) await applyOne(client, schema, file);
@@ -59,11 +59,7 @@ export async function applyFunctions(client: pg.Client, schema: Schema, director
        ON CONFLICT (name) DO UPDATE SET version = excluded.version, checksum = excluded.checksum, applied_at = now()`,
       [stale.map((file) => file.name), stale.map((file) => file.version), stale.map((file) => file.sha256)],
     );
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+  });
   log(`applied ${stale.length} functions of ${schema}${stale.length > 10 ? '' : `: ${stale.map((file) => file.name).join(', ')}`}`);
   return stale.map((file) => `${schema}/functions/${file.name}`);
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { markOf, refuseDowngrade } from './downgrade.js';
 import { applyFunctions } from './functions.js';
+import { changeRole, inTransaction } from './repeatable.js';
 import { SCHEMAS, type Schema } from './schemas.js';
 
 /** Roles that log in, as `slipway_<role>`: one a schema, and sandbox-gateway's, which reads a little of `app` and has no schema of its own. */
@@ -37,9 +38,9 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await refuseDowngrade(client, SCHEMAS, options.directory, options.log);
-    await ensureRole(client, 'slipway_sandbox', options.passwords.sandbox);
+    await ensureRole(client, 'slipway_sandbox', { password: options.passwords.sandbox, log: options.log });
     for (const schema of SCHEMAS) {
-      await ensureRoles(client, schema, options.passwords[schema]);
+      await ensureRoles(client, schema, options);
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(HISTORY_TABLE(schema));
       applied.push(...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)));
@@ -76,18 +77,15 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
     const before = done.get(name);
     if (before === checksum) continue;
     if (before !== undefined) throw new Error(`prisma/${schema}/migrations/${name} was changed after it was applied; write a new migration instead`);
-    await client.query('BEGIN');
-    try {
+    await inTransaction(client, { name: `${schema}/${name}`, log }, async () => {
       await client.query(sql);
       await client.query(
         `INSERT INTO ${schema}._prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs) VALUES ($1, $2, $3, now(), now(), 1, $4)`,
         [randomUUID(), checksum, name, markOf(sql)],
       );
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw new Error(`migration ${schema}/${name} failed and was rolled back: ${(error as Error).message}`, { cause: error });
-    }
+    }).catch((error: Error) => {
+      throw new Error(`migration ${schema}/${name} failed and was rolled back: ${error.message}`, { cause: error });
+    });
     log(`applied ${schema}/${name}`);
     applied.push(`${schema}/${name}`);
   }
@@ -95,19 +93,19 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
 }
 
 /** `slipway_<schema>` logs in and owns nothing; `slipway_<schema>_system` is entered with SET LOCAL ROLE and never inherited. */
-async function ensureRoles(client: pg.Client, schema: Schema, password: string): Promise<void> {
+async function ensureRoles(client: pg.Client, schema: Schema, { passwords, log }: MigrateOptions): Promise<void> {
   const role = `slipway_${schema}`;
-  await ensureRole(client, role, password);
-  await ensureRole(client, `${role}_system`, null);
-  await client.query(`GRANT ${role}_system TO ${role} WITH INHERIT FALSE, SET TRUE`);
+  await ensureRole(client, role, { password: passwords[schema], log });
+  await ensureRole(client, `${role}_system`, { password: null, log });
+  await changeRole(client, log, `GRANT ${role}_system TO ${role} WITH INHERIT FALSE, SET TRUE`);
 }
 
-/** @param password `null`: it does not log in. */
-async function ensureRole(client: pg.Client, name: string, password: string | null): Promise<void> {
+/** Without a password it does not log in. */
+async function ensureRole(client: pg.Client, name: string, { password, log }: { password: string | null; log: (line: string) => void }): Promise<void> {
   const exists = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
   if (exists.rowCount === 0)
     await client.query(`CREATE ROLE ${name} ${password === null ? 'NOLOGIN' : 'LOGIN'} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
-  if (password !== null) await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
+  if (password !== null) await changeRole(client, log, `ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
 
 /**

@@ -49,7 +49,7 @@ async function workspace(files: Record<string, string>, git = true): Promise<str
 async function runTool(cwd: string, name: string, args: Record<string, string | number>): Promise<string> {
   if (name === 'terminal') {
     return new Promise((resolve) => {
-      execFile('bash', ['-c', String(args['command'])], { cwd }, (error, stdout, stderr) => {
+      execFile('bash', ['--norc', '-c', String(args['command'])], { cwd }, (error, stdout, stderr) => {
         resolve(`${stdout}${stderr}\n[exit code ${typeof error?.code === 'number' ? error.code : 0}]\n[working directory: ${cwd}]`);
       });
     });

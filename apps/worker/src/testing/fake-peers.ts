@@ -376,7 +376,8 @@ function bash(
       killSignal: 'SIGKILL' as const,
       maxBuffer: 8 * 1024 * 1024,
     };
-    const child = execFile('bash', ['-c', command], options, (error, stdout, stderr) => {
+    // Node's pipe is a socket, which bash outside of another shell takes for a login over the network: it would read this machine's ~/.bashrc.
+    const child = execFile('bash', ['--norc', '-c', command], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : child.killed ? -1 : typeof error.code === 'number' ? error.code : 1;
       resolve({
         id: randomUUID(),

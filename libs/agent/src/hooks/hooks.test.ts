@@ -21,7 +21,7 @@ function bash(config: object): HookPort {
     workingDir: '/w',
     judge,
     async run(text, input, timeoutS, signal) {
-      const child = spawn('bash', ['-c', text], { stdio: ['pipe', 'pipe', 'pipe'], signal, timeout: timeoutS * 1_000 });
+      const child = spawn('bash', ['--norc', '-c', text], { stdio: ['pipe', 'pipe', 'pipe'], signal, timeout: timeoutS * 1_000 });
       const out = { stdout: '', stderr: '' };
       for (const stream of ['stdout', 'stderr'] as const) {
         child[stream].on('data', (chunk: Buffer) => {

@@ -106,9 +106,11 @@ interface Charged {
   readonly status: string;
 }
 
+const tracesSince = (from: number) => provider.requests.slice(from).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+
 /** Rows of the ledger by the trace that the provider saw, once all that were billed since `from` are there. */
 async function ledgerOf(from: number): Promise<Array<{ billed: number; charged: Charged }>> {
-  const traces = provider.requests.slice(from).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+  const traces = tracesSince(from);
   const { calls } = provider.bill();
   return until('each call that was billed is in the ledger', async () => {
     const { rows } = await owner.query<{ trace_id: string; cost_usd: string; usage_source: string; status: string }>(
@@ -189,15 +191,17 @@ describe('a gateway that is killed in the middle of calls', () => {
     const gateway = await start({ DATA_DIR: path.join(directory, 'lost') });
     const orgId = await load(gateway);
     await arrived(from, 18);
-    // Every caller comes to a turn that hangs. Then nothing begins any more: a call of the last 25 ms before folder and process are lost together is in no record.
+    // Every caller comes to a turn that hangs. Then nothing begins any more: what folder and process lose together is a call of the last 25 ms, and the
+    // row of one that ended in the last 50 ms.
     const hanging = await until(
-      'every caller hangs, and that is recorded',
+      'every caller hangs, and every call is recorded, as open or as ended',
       async () => {
         const { rows } = await owner.query<{ replica: string }>(
           'SELECT replica FROM gateway.open_call WHERE replica IN (SELECT replica FROM gateway.open_call WHERE org_id = $1)',
           [orgId],
         );
-        return rows.length === 2 * CALLERS ? rows : null;
+        const ended = await owner.query('SELECT 1 FROM gateway.ledger WHERE trace_id = ANY ($1)', [tracesSince(from)]);
+        return rows.length === 2 * CALLERS && rows.length + ended.rows.length === provider.requests.length - from ? rows : null;
       },
       60_000,
     );

@@ -179,8 +179,9 @@ describe('buttons in Slack', () => {
   });
 
   it('adversary: do not approve for who holds a Slack account alone, where a second factor is wanted; they may still reject', async () => {
-    await app.owner.query('UPDATE app.org SET second_factor = true WHERE id = $1', [olga.orgId]);
+    // Before the rule: Olga, who starts it, has no second factor either.
     const { id, ts, of } = await waiting();
+    await app.owner.query('UPDATE app.org SET second_factor = true WHERE id = $1', [olga.orgId]);
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('refused second-factor');
     const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [`T1/C1/${ts}`]);
     expect(rows).toEqual([{ kind: 'notice', subject: 'second-factor/U2' }]);

@@ -1,6 +1,7 @@
+import { AGENT_ROUTES } from '@slipway/contracts/agent';
 import { lastStatus } from '@slipway/domain';
 import type { Conversations } from './conversations/conversations.js';
-import { ok, type Route } from './http/router.js';
+import { ok, type Route, serve } from './http/router.js';
 
 const STARTED = performance.now();
 
@@ -53,7 +54,7 @@ export function serviceRoutes(activity: Activity, conversations: Conversations):
     open('/alive', () => ({ status: 'ok' })),
     open('/health', () => ({ status: 'ok' })),
     open('/ready', () => ({ status: 'ready' })),
-    open('/server_info', info),
+    serve(AGENT_ROUTES.info, async () => ok(await info())),
     open('/', info),
   ];
 }

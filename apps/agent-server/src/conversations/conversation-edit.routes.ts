@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { stamp } from '@slipway/agent';
-import { AskAgentRequest, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts/agent';
+import { AGENT_ROUTES, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts/agent';
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
-import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { type Handler, ok, type Route, readJson, serve } from '../http/router.js';
 import { authorOf } from '../log/authors.js';
 import { chargePassOf } from '../run/charge-pass.js';
 import { forgottenAt } from '../run/way-back.js';
@@ -25,8 +25,8 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
       const wanted = parseOrThrow(ForkConversationRequest, (await readJson(request)) ?? {});
       return ok((await conversations.fork(params['id'], wanted)).info(), 201);
     }),
-    on('POST', '/ask_agent', async ({ params, request, signal }) => {
-      const { question } = parseOrThrow(AskAgentRequest, await readJson(request));
+    serve(AGENT_ROUTES.askAgent, async ({ params, request, body, signal }) => {
+      const { question } = await body();
       return ok({ response: await (await conversations.get(params['id'])).askAgent(question, chargePassOf(request.headers[CHARGE_PASS_HEADER]), signal) });
     }),
     on('POST', '/navigate', async ({ params, request, caller }) => {
@@ -50,7 +50,7 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
         ]);
       return ok(conversation.info());
     }),
-    on('POST', '/condense', async ({ params, request }) => {
+    serve(AGENT_ROUTES.condense, async ({ params, request }) => {
       await (await conversations.get(params['id'])).condense(chargePassOf(request.headers[CHARGE_PASS_HEADER]));
       return ok(SUCCESS);
     }),

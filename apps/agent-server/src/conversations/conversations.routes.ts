@@ -1,11 +1,11 @@
 import { finalResponse } from '@slipway/agent';
-import { SendEventRequest, StartConversationRequest, SwitchLlmRequest } from '@slipway/contracts/agent';
-import { RespondToConfirmationRequest, SetConfirmationPolicyRequest, SetSecurityAnalyzerRequest } from '@slipway/contracts/conversations';
+import { AGENT_ROUTES, type AgentRoute } from '@slipway/contracts/agent';
+import { SetConfirmationPolicyRequest, SetSecurityAnalyzerRequest } from '@slipway/contracts/conversations';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { notFound, parseOrThrow } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
-import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { type Call, type EntryCall, type Handler, ok, type Route, readJson, serve } from '../http/router.js';
 import { authorOf, withAnswerer, withAuthor } from '../log/authors.js';
 import { countEvents, searchEvents } from '../log/event-search.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
@@ -33,24 +33,26 @@ const isLookup = (secret: object): secret is LookupSecret => (secret as { kind?:
 
 const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
 
-type Call = Parameters<Handler>[0];
 /** A route below `/api/conversations/:id`; what `work` returns is the answer. */
 type RouteOnOne = (method: Route['method'], path: string, work: (conversation: Conversation, call: Call) => unknown) => Route;
 
 /** `/api/conversations…` on OpenHands' wire. */
 export function conversationRoutes(conversations: Conversations, held: HeldSecrets, mask: SecretMask, models: ModelProofs): Route[] {
   const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
+  const conversationOf = async ({ params }: Call): Promise<Conversation> => {
+    const conversation = await conversations.get(params['id']);
+    const context = currentContext();
+    if (context !== undefined) context.conversationId = conversation.id;
+    return conversation;
+  };
   const on: RouteOnOne = (method, path, work) =>
-    session(method, `/:id${path}`, async (call) => {
-      const conversation = await conversations.get(call.params['id']);
-      const context = currentContext();
-      if (context !== undefined) context.conversationId = conversation.id;
-      return ok(await work(conversation, call));
-    });
+    session(method, `/:id${path}`, async (call) => ok(await work(await conversationOf(call), call)));
+  const of = <Entry extends AgentRoute>(entry: Entry, work: (conversation: Conversation, call: EntryCall<Entry>) => unknown): Route =>
+    serve(entry, async (call) => ok(await work(await conversationOf(call), call)));
 
   return [
-    session('POST', '', async ({ request, caller }) => {
-      const asked = parseOrThrow(StartConversationRequest, await readJson(request));
+    serve(AGENT_ROUTES.startConversation, async ({ body, caller }) => {
+      const asked = await body();
       assertOfTheApp(caller, asked);
       const wanted = models.withProof(asked);
       const { conversation, created } = await conversations.start(wanted, authorOf(caller));
@@ -82,28 +84,28 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       );
       return ok(await Promise.all(found));
     }),
-    on('GET', '', (conversation) => conversation.info()),
+    of(AGENT_ROUTES.conversation, (conversation) => conversation.info()),
     session('DELETE', '/:id', async ({ params }) => {
       await conversations.remove(params['id']);
       return ok(SUCCESS);
     }),
-    on('POST', '/run', async (conversation, { caller }) => {
+    of(AGENT_ROUTES.run, async (conversation, { caller }) => {
       // A run accepts nothing. OpenHands' clients mean a yes by it: theirs is made the one that names who said it.
       if (conversation.confirmation.waits && conversations.orgConfirmation.takesRunForYes(caller, conversation.isOfTheApp))
         await conversation.respond(withAnswerer(caller, { accept: true, reason: '' }));
       else conversation.run();
       return SUCCESS;
     }),
-    on('POST', '/pause', async (conversation) => {
+    of(AGENT_ROUTES.pause, async (conversation) => {
       await conversation.pause();
       return SUCCESS;
     }),
-    on('POST', '/interrupt', async (conversation) => {
+    of(AGENT_ROUTES.interrupt, async (conversation) => {
       await conversation.interrupt();
       return SUCCESS;
     }),
-    on('POST', '/switch_llm', async (conversation, { request }) => {
-      conversation.switchLlm(parseOrThrow(SwitchLlmRequest, await readJson(request)).llm);
+    of(AGENT_ROUTES.switchLlm, async (conversation, { body }) => {
+      conversation.switchLlm((await body()).llm);
       return SUCCESS;
     }),
     on('POST', '/confirmation_policy', async (conversation, { request }) => {
@@ -114,8 +116,8 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       await conversation.confirmation.setAnalyzer(parseOrThrow(SetSecurityAnalyzerRequest, await readJson(request)).security_analyzer);
       return SUCCESS;
     }),
-    on('POST', '/events/respond_to_confirmation', async (conversation, { request, caller }) => {
-      const answer = parseOrThrow(RespondToConfirmationRequest, await readJson(request));
+    of(AGENT_ROUTES.respondToConfirmation, async (conversation, { body, caller }) => {
+      const answer = await body();
       conversations.orgConfirmation.assertMayAnswer(caller);
       const answer_id = await conversation.respond(withAnswerer(caller, answer));
       return { ...SUCCESS, answer_id };
@@ -124,12 +126,18 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       held.add(await secretsOf(call, { conversations, held, mask }));
       return SUCCESS;
     }),
+    of(AGENT_ROUTES.sendEvent, async (conversation, { body, caller }) => {
+      const message = withAuthor(caller, await body());
+      conversations.orgConfirmation.assertKnown(caller);
+      await conversation.send(message);
+      return SUCCESS;
+    }),
     on('GET', '/agent_final_response', (conversation) => ({ response: finalResponse(conversation.log.events) })),
-    ...eventRoutes(conversations, on),
+    ...eventRoutes(on),
   ];
 }
 
-function eventRoutes(conversations: Conversations, on: RouteOnOne): Route[] {
+function eventRoutes(on: RouteOnOne): Route[] {
   return [
     on('GET', '/events/search', (conversation, { query }) => searchEvents(conversation.log, query)),
     on('GET', '/events/count', (conversation, { query }) => countEvents(conversation.log, query)),
@@ -138,12 +146,6 @@ function eventRoutes(conversations: Conversations, on: RouteOnOne): Route[] {
       const event = shownEvent(conversation.log.events[conversation.log.indexOf(params['event'] ?? '')]);
       if (event === undefined) throw notFound();
       return event;
-    }),
-    on('POST', '/events', async (conversation, { request, caller }) => {
-      const message = withAuthor(caller, parseOrThrow(SendEventRequest, await readJson(request)));
-      conversations.orgConfirmation.assertKnown(caller);
-      await conversation.send(message);
-      return SUCCESS;
     }),
   ];
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { notFound, SlipwayError } from '@slipway/errors';
+import type { AgentRoute } from '@slipway/contracts/agent';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { z } from 'zod';
 import type { Caller } from '../activation/caller.js';
 
 /** Largest JSON body. Bytes. */
@@ -36,6 +38,22 @@ export interface Route {
 
 export function ok(body: unknown, status = 200): Reply {
   return { status, body };
+}
+
+export type BodyOf<Entry> = Entry extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
+
+/** A call of a route of `AGENT_ROUTES`. */
+export interface EntryCall<Entry> extends Call {
+  /** The body as the entry's schema reads it. @throws SlipwayError `request.invalid`, `request.not-json`, `request.too-large`. */
+  body(): Promise<BodyOf<Entry>>;
+}
+
+/** The route that an entry of `AGENT_ROUTES` is. */
+export function serve<const Entry extends AgentRoute>(entry: Entry, handle: (call: EntryCall<Entry>) => ReturnType<Handler>): Route {
+  const { method, path, access, body: schema } = entry;
+  const body = async ({ request }: Call): Promise<BodyOf<Entry>> =>
+    (schema === undefined ? undefined : parseOrThrow(schema, await readJson(request))) as BodyOf<Entry>;
+  return { method, path, access, handle: (call) => handle({ ...call, body: () => body(call) }) };
 }
 
 type Split = Route & { readonly segments: readonly string[] };

@@ -1,6 +1,6 @@
-import { ExecuteBashRequest } from '@slipway/contracts/agent';
+import { AGENT_ROUTES, ExecuteBashRequest } from '@slipway/contracts/agent';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
-import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { type Handler, ok, type Route, readJson, serve } from '../http/router.js';
 import { type BashEvent, type BashEvents, commandIdOf } from './bash-events.js';
 
 const MAX_PAGE = 100;
@@ -9,9 +9,7 @@ const MAX_PAGE = 100;
 export function bashRoutes(bash: BashEvents): Route[] {
   const route = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/bash${path}`, access: 'session', handle });
   return [
-    route('POST', '/execute_bash_command', async ({ request, signal }) =>
-      ok(await bash.execute(parseOrThrow(ExecuteBashRequest, await readJson(request)), signal)),
-    ),
+    serve(AGENT_ROUTES.runCommand, async ({ body, signal }) => ok(await bash.execute(await body(), signal))),
     route('POST', '/start_bash_command', async ({ request }) => ok(bash.start(parseOrThrow(ExecuteBashRequest, await readJson(request))))),
     route('POST', '/bash_commands/:id/stop', ({ params }) => {
       bash.stop(params['id'] ?? '');

@@ -1,20 +1,15 @@
-import { SandboxSecrets } from '@slipway/contracts/agent';
-import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
-import { ok, type Route, readJson } from '../http/router.js';
+import { AGENT_ROUTES } from '@slipway/contracts/agent';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { ok, type Route, serve } from '../http/router.js';
 import type { HeldSecrets } from './held-secrets.js';
 
 /** What the app hands over, and by which names clients speak of it; a value goes in and never comes out. */
 export function secretRoutes(held: HeldSecrets): Route[] {
   return [
-    {
-      method: 'POST',
-      path: '/api/slipway/secrets',
-      access: 'session',
-      handle: async ({ request }) => {
-        held.replace(parseOrThrow(SandboxSecrets, await readJson(request)));
-        return ok({ success: true });
-      },
-    },
+    serve(AGENT_ROUTES.setSecrets, async ({ body }) => {
+      held.replace(await body());
+      return ok({ success: true });
+    }),
     {
       method: 'GET',
       path: '/api/settings/secrets',

@@ -1,8 +1,9 @@
 import path from 'node:path';
+import { AGENT_ROUTES, type AgentRoute } from '@slipway/contracts/agent';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import type { Conversations } from '../conversations/conversations.js';
-import { ok, type Route } from '../http/router.js';
+import { ok, type Route, serve } from '../http/router.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 
@@ -19,14 +20,17 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
   /** What people are shown of files, as text. */
   const masked = (where: string): Route => ({ ...forward('GET', where), handle: (call) => actionServer.forward(call, where, mask.stream()) });
   /** Against the beginning of a turn, once that is remembered. */
-  const compared = (where: string): Route => ({
-    ...masked(where),
+  const compared = (route: Route): Route => ({
+    ...route,
     handle: async (call) => {
       const turn = call.query.get('turn');
       if (turn !== null) await actionServer.turnMarked(turn);
-      return actionServer.forward(call, where, mask.stream());
+      return route.handle(call);
     },
   });
+  /** Of the platform's routes: the tool process has them without the prefix. */
+  const toolPath = ({ path: address }: AgentRoute): string => address.replace(/^\/api/, '');
+  const shown = (entry: AgentRoute): Route => serve(entry, (call) => actionServer.forward(call, toolPath(entry), mask.stream()));
   return [
     {
       method: 'POST',
@@ -43,13 +47,13 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
     forward('POST', '/file/unzip'),
     forward('POST', '/file/create_directory'),
     forward('GET', '/file/search_subdirs'),
-    compared('/git/changes'),
-    compared('/git/diff'),
-    compared('/git/patch'),
+    compared(shown(AGENT_ROUTES.changes)),
+    compared(masked('/git/diff')),
+    compared(shown(AGENT_ROUTES.patch)),
     // Bytes of git objects: nothing in them can be masked.
-    forward('POST', '/git/bundle'),
-    masked('/git/commits'),
-    masked('/git/repositories'),
+    serve(AGENT_ROUTES.bundle, (call) => actionServer.forward(call, toolPath(AGENT_ROUTES.bundle))),
+    shown(AGENT_ROUTES.commits),
+    shown(AGENT_ROUTES.repositories),
     {
       ...masked('/git/commits/:sha/changes'),
       handle: (call) => {

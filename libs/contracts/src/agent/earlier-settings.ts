@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfirmationPolicy, OrgConfirmationPolicy, SecurityAnalyzer } from '../conversations/confirmation.js';
+import type { AgentRoute } from './agent-route.js';
 import { AgentType, type AppliedSettings, type ApplySettings, type RefusedSetting } from './agent-settings.js';
 
 /**
@@ -27,6 +28,14 @@ export const EarlierConfirmation = z.object({
   chosen: z.boolean().default(false),
 });
 export type EarlierConfirmation = z.infer<typeof EarlierConfirmation>;
+
+const control = '/api/slipway/conversations/:id';
+const route = { method: 'POST', access: 'session', refusals: ['conversation.busy', 'ingest.stale-epoch', 'request.invalid'] } as const;
+export const EARLIER_SETTINGS_ROUTES = {
+  earlierRunSettings: { ...route, path: `${control}/terms`, body: EarlierRunSettings },
+  checkEarlierRunSettings: { ...route, path: `${control}/terms/check`, body: EarlierRunSettings },
+  earlierConfirmation: { ...route, path: `${control}/brake`, body: EarlierConfirmation },
+} as const satisfies Readonly<Record<string, AgentRoute>>;
 
 /** One request to an agent-server of the release before; `setting` names what its refusal is about. */
 interface EarlierRequest {

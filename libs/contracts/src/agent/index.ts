@@ -1,4 +1,5 @@
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
+export type { AgentRoute } from './agent-route.js';
 export {
   AskAgentRequest,
   BashOutput,
@@ -67,3 +68,4 @@ export {
   McpTool,
   McpToolsResponse,
 } from './mcp.js';
+export { AGENT_ROUTES, type AgentRouteName } from './routes.js';

@@ -22,6 +22,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   integrations: ['contracts', 'domain', 'net', 'errors', 'telemetry', 'db', 'auth'],
   analytics: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   agent: ['contracts', 'domain', 'errors', 'telemetry', 'llm'],
+  'agent-client': ['contracts', 'domain', 'errors', 'telemetry'],
   'api-client': ['contracts'],
   ui: [],
   testing: ['contracts', 'domain', 'errors', 'telemetry', 'db'],

@@ -1,5 +1,5 @@
 // The calls that services make, with the environment that the chart gives them: argv JSON {issuer, bucket, sandbox, service}. Prints of each what came of it, as JSON.
-import { SandboxClient } from '../../apps/app-server/dist/conversations/sandbox.client.js';
+import { agentAt } from '../../apps/app-server/dist/conversations/reach-sandbox.js';
 import { IssuerKeys } from '../../libs/auth/dist/issuer-keys.js';
 import { openS3Store } from '../../libs/sandbox/dist/adapters/kubernetes/archive/s3-store.js';
 
@@ -16,7 +16,11 @@ const store = await openS3Store({
 const said = {
   issuer: await saying(async () => (await new IssuerKeys(issuer ?? '').withKey('k')).keys.length),
   bucket: await saying(() => store.exists('0f0e0d0c-0b0a-4908-8706-050403020100', AbortSignal.timeout(10_000))),
-  sandbox: await saying(() => new SandboxClient({ url: sandbox ?? '', sessionKey: 's' }, 'c').interrupt().then(() => 'interrupted')),
+  sandbox: await saying(() =>
+    agentAt({ url: sandbox ?? '', sessionKey: 's' })
+      .call('interrupt', { id: 'c' })
+      .then(() => 'interrupted'),
+  ),
   service: await saying(async () => (await fetch(service ?? '', { signal: AbortSignal.timeout(5_000) })).status),
 };
 process.stdout.write(JSON.stringify(said));

@@ -45,8 +45,7 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     if (context !== undefined) context.conversationId = conversation.id;
     return conversation;
   };
-  const on: RouteOnOne = (method, path, work) =>
-    session(method, `/:id${path}`, async (call) => ok(await work(await conversationOf(call), call)));
+  const on: RouteOnOne = (method, path, work) => session(method, `/:id${path}`, async (call) => ok(await work(await conversationOf(call), call)));
   const of = <Entry extends AgentRoute>(entry: Entry, work: (conversation: Conversation, call: EntryCall<Entry>) => unknown): Route =>
     serve(entry, async (call) => ok(await work(await conversationOf(call), call)));
 

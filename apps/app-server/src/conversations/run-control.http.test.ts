@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MAX_PATCH_BYTES } from '@slipway/agent-client';
 import { Conversation } from '@slipway/contracts/conversations';
 import { stopwatch } from '@slipway/testing';
 import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
-import { MAX_PATCH_BYTES } from './sandbox-reads.js';
 
 const repositoryAt = (path: string) => ({
   path,

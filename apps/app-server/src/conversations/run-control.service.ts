@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { letRun } from '@slipway/agent-client';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { ConversationEvent } from '@slipway/contracts/events';
 import type { ConversationQueue } from '@slipway/contracts/operate';
@@ -42,7 +43,7 @@ export class RunControlService {
     const sandbox = reachSandbox(this.keys, id, row, ['run', 'rest']);
     if (sandbox !== null) {
       try {
-        await sandbox.interrupt();
+        await sandbox.call('interrupt', { id });
         await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.stop', id));
         return;
       } catch (error) {
@@ -83,18 +84,17 @@ export class RunControlService {
     await inOrg(this.pool, caller.orgId, (client) => assertStorage(client, caller.orgId));
     // To an agent that waits for confirmation, "go on" would be an approval that no user gave. This check only saves a
     // call; agent-server never takes a run for an approval.
-    if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run')
-      throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
+    if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run') throw awaitsConfirmation();
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
-    const went = sandbox?.run().then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof SlipwayError && error.code === 'conversation.awaits-confirmation') throw error;
-        this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not take the resume, a start is queued');
-        return false;
-      },
-    );
-    if (await went) return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
+    const outcome =
+      sandbox === null
+        ? null
+        : await letRun(sandbox, id).catch((error: unknown) => {
+            this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not take the resume, a start is queued');
+            return null;
+          });
+    if (outcome === 'waits') throw awaitsConfirmation();
+    if (outcome === 'runs') return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
     await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
   }
 
@@ -135,4 +135,8 @@ export class RunControlService {
     this.logger.info({ conversation_id: target }, action);
     await client.query(auditOf(this.ids.uuid(), caller, { action, target }));
   }
+}
+
+function awaitsConfirmation(): SlipwayError {
+  return new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
 }

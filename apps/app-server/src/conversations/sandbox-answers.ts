@@ -1,60 +1,21 @@
-import type { IncomingMessage } from 'node:http';
-import { Transform, type TransformCallback } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type NoSlot, type ReadSlot, readWithin } from '@slipway/domain';
+import type { NoSlot, ReadSlot } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 
 /** Items checked before the event loop gets a turn. A hundred take well under a millisecond. */
 const SLICE = 100;
-const MIB = 1024 * 1024;
 /** Deepest nesting of a list's text: two are enough for a list of objects. A million brackets cost V8 twenty times what the same bytes in strings do. */
 const MAX_DEPTH = 8;
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = ['"', '\\', '[', ']', '{', '}'].map((sign) => sign.charCodeAt(0));
 /** Texts are read one after the other, with a turn of the event loop between two. */
 let lastReading: Promise<void> = Promise.resolve();
 
-/** What one answer of a sandbox may be, and whose room it takes. */
-export interface AnswerBound {
-  /** Bytes. */
-  readonly maxBytes: number;
-  readonly slot: Pick<ReadSlot, 'take'>;
-}
-
 /** @throws SlipwayError `rate.limited` when the organization has all of its reads under way, `service.unavailable` when this process has. */
 export function slotOrThrow(slot: ReadSlot | NoSlot): ReadSlot {
   if (slot === 'org') throw new SlipwayError('rate.limited', 'Your organization reads from as many sandboxes at once as it may.', { retryAfterSeconds: 2 });
   if (slot === 'process') throw new SlipwayError('service.unavailable', 'Too many sandboxes are being read from at the moment.', { retryAfterSeconds: 2 });
   return slot;
-}
-
-/** The answer as text. @throws SlipwayError `file.too-large` beyond the bound, `service.unavailable` where there is no room for it. */
-export async function textOf(response: IncomingMessage, { maxBytes, slot }: AnswerBound): Promise<string> {
-  assertPlain(response);
-  const parts = await readWithin(response as AsyncIterable<Buffer>, maxBytes, slot);
-  if (typeof parts === 'string') {
-    response.destroy();
-    if (parts === 'too-large') throw tooLarge(maxBytes);
-    throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', { retryAfterSeconds: 2 });
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-/** The answer as it comes, for whoever takes it at their own pace; nothing of it is kept. Beyond the bound it ends with an error, so that a part is never taken for the whole. */
-export function bytesOf(response: IncomingMessage, maxBytes: number): Transform {
-  assertPlain(response);
-  let bytes = 0;
-  const bounded = new Transform({
-    transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-      bytes += chunk.length;
-      if (bytes > maxBytes) done(tooLarge(maxBytes));
-      else done(null, chunk);
-    },
-  });
-  bounded.once('close', () => response.destroy());
-  response.once('error', (error) => bounded.destroy(error));
-  response.once('aborted', () => bounded.destroy(new Error('the sandbox broke off its answer')));
-  return response.pipe(bounded);
 }
 
 /**
@@ -103,21 +64,4 @@ function endOfString(text: string, from: number): number {
     if (slashes % 2 === 0) return at;
   }
   return text.length;
-}
-
-function tooLarge(maxBytes: number): SlipwayError {
-  return new SlipwayError(
-    'file.too-large',
-    maxBytes < MIB
-      ? `The sandbox answered with more than ${maxBytes / 1024} KiB.`
-      : `The sandbox answered with more than ${maxBytes / MIB} MiB; ask for one file at a time, or use its terminal.`,
-  );
-}
-
-/** Nothing asked for compression: what it would unpack to is not known before. */
-function assertPlain(response: IncomingMessage): void {
-  const encoding = response.headers['content-encoding'];
-  if (encoding === undefined || encoding === 'identity') return;
-  response.destroy();
-  throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer that cannot be read.', { internal: `content-encoding ${encoding.slice(0, 50)}` });
 }

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { MAX_PATCH_BYTES } from '@slipway/agent-client';
 import { type ReadLimits, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { slotOrThrow } from './sandbox-answers.js';
 
 const MIB = 1024 * 1024;
 /** Largest list that is read from a sandbox: some twenty thousand changed files. Bytes. */
 export const MAX_LIST_BYTES = 2 * MIB;
-/** Largest patch that goes through. Bytes; nothing of it is kept. */
-export const MAX_PATCH_BYTES = 64 * MIB;
+/** Reads of lists. Milliseconds: what was last seen is shown after that. */
+export const LIST_READ = { timeoutMs: 5_000, maxBytes: MAX_LIST_BYTES } as const;
+/** Patches that go through; nothing of them is kept. */
+export const PATCH_READ = { headTimeoutMs: LIST_READ.timeoutMs, timeoutMs: 120_000, maxBytes: MAX_PATCH_BYTES } as const;
 
 /**
  * Lists that are read and parsed. One takes at most twelve times its text while it is (pieces, the whole, a string of two-byte characters, objects, our own text):

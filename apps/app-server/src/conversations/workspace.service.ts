@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import type { AgentClient, CallArguments } from '@slipway/agent-client';
 import { SecretBox } from '@slipway/auth';
 import { GitChange } from '@slipway/contracts/agent';
 import { type Principal } from '@slipway/contracts/organizations';
@@ -21,18 +22,19 @@ import { z } from 'zod';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { readKeptChanges, readKeptPatch, readSandbox, type SandboxRow, sizeOfKept } from './conversations.queries.js';
 import { patchOfFile } from './patch-of-file.js';
-import { SandboxClient, type WorkspaceSide } from './sandbox.client.js';
+import { agentAt } from './reach-sandbox.js';
 import { convertedList } from './sandbox-answers.js';
-import { MAX_LIST_BYTES, SandboxReads } from './sandbox-reads.js';
+import { LIST_READ, MAX_LIST_BYTES, PATCH_READ, SandboxReads } from './sandbox-reads.js';
 
 /** What is held of a kept patch on its way out: the row, its text, and the bytes that are written. */
 const COPIES = 3;
+/** Longest wait for VS Code to start. Milliseconds. */
+const EDITOR_TIMEOUT_MS = 60_000;
 /** Failures that say what is wrong with the question or with us: what was last seen is no answer to them. */
 const NOT_AWAY: ReadonlySet<string> = new Set(['file.too-large', 'rate.limited', 'service.unavailable']);
 
 interface LiveRead {
   readonly kept: boolean;
-  readonly slot?: ReadSlot | undefined;
   readonly away?: 'changes.not-kept' | 'sandbox.not-running' | undefined;
 }
 
@@ -40,6 +42,8 @@ export interface PatchRead {
   readonly file: string | undefined;
   readonly slot: ReadSlot;
 }
+
+type ReadyRow = SandboxRow & { workingDir: string };
 
 /**
  * What the agent changed: from the sandbox while it answers, else the last snapshot. Bounded by five seconds for
@@ -64,15 +68,15 @@ export class WorkspaceService {
     const { orgId } = caller;
     return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository]), () =>
       this.reads.list(orgId, async (slot) => {
-        const ask = async (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }): Promise<string> => {
-          const text = await sandbox.changes(sideOf(row, id, query));
+        const ask = async (agent: AgentClient, row: ReadyRow): Promise<string> => {
+          const text = await agent.text('changes', { query: sideOf(row, id, query) }, { ...LIST_READ, slot });
           try {
             return await convertedList(text, GitChange, toFileChange);
           } catch (cause) {
             throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its repositories that cannot be read.', { cause });
           }
         };
-        const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query), slot });
+        const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
         if (answer !== null) return changesJson(answer, isOwn(row, query.repository) ? row.baseCommit : null, true);
         return changesJson(await this.keptChanges(caller, id, row), row.baseCommit, false);
       }),
@@ -84,7 +88,9 @@ export class WorkspaceService {
     const slot = await this.reads.stream(caller.orgId);
     try {
       const file = query.path;
-      const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.patch(sideOf(row, id, query), file), { kept: isKept(query) });
+      const ask = (agent: AgentClient, row: ReadyRow): Promise<Readable> =>
+        agent.stream('patch', { query: { ...sideOf(row, id, query), max_bytes: PATCH_READ.maxBytes, file } }, PATCH_READ);
+      const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
       const patch = answer ?? (await this.keptPatch(caller, id, row, { file, slot }));
       patch.once('close', slot.leave);
       return patch;
@@ -96,16 +102,20 @@ export class WorkspaceService {
 
   /** None, and not `live`, while the sandbox is away: each view of a conversation requests them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
-    const { row, answer } = await this.reads.list(caller.orgId, (slot) => this.live(caller, id, (sandbox) => sandbox.repositories(), { kept: true, slot }));
+    const { row, answer } = await this.reads.list(caller.orgId, (slot) =>
+      this.live(caller, id, (agent) => agent.call('repositories', { query: { path: '.' } }, { ...LIST_READ, slot }), { kept: true }),
+    );
     const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));
     return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false, live: answer !== null };
   }
 
   /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `repository.not-found`. */
   async commits(caller: Principal, id: string, { repository, cursor, limit }: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
-    const { answer } = await this.reads.list(caller.orgId, (slot) =>
-      this.live(caller, id, (sandbox, row) => sandbox.commits(sideOf(row, id, { against: 'base', repository }), { cursor, limit }), { kept: false, slot }),
-    );
+    const { answer } = await this.reads.list(caller.orgId, (slot) => {
+      const ask = (agent: AgentClient, row: ReadyRow) =>
+        agent.call('commits', { query: { ...sideOf(row, id, { against: 'base', repository }), limit, page_id: cursor } }, { ...LIST_READ, slot });
+      return this.live(caller, id, ask, { kept: false });
+    });
     const data = (answer?.commits ?? []).map(({ sha, subject, author, timestamp, files, since_base }) => ({
       hash: sha,
       subject,
@@ -119,19 +129,18 @@ export class WorkspaceService {
 
   /** VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`, `sandbox.not-running`, `sandbox.unreachable`. */
   async editor(caller: Principal, id: string): Promise<OpenEditor> {
-    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), {
-      kept: false,
-      away: 'sandbox.not-running',
-    });
-    return { path: answer?.path ?? null, port: SANDBOX_PORTS.vscode, reason: answer?.reason ?? null };
+    const ask = (agent: AgentClient, { workingDir }: ReadyRow) =>
+      agent.call('editor', { query: { workspace_dir: workingDir } }, { timeoutMs: EDITOR_TIMEOUT_MS });
+    const { answer } = await this.live(caller, id, ask, { kept: false, away: 'sandbox.not-running' });
+    return { path: editorPath(answer?.url ?? null), port: SANDBOX_PORTS.vscode, reason: answer?.reason ?? null };
   }
 
   /** @param kept whether what was last seen may stand in; then `answer` is `null`, else the failure is thrown. */
   private async live<T>(
     caller: Principal,
     id: string,
-    ask: (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }) => Promise<T>,
-    { kept, slot, away = 'changes.not-kept' }: LiveRead,
+    ask: (agent: AgentClient, row: ReadyRow) => Promise<T>,
+    { kept, away = 'changes.not-kept' }: LiveRead,
   ): Promise<{ row: SandboxRow; answer: T | null }> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
@@ -144,7 +153,7 @@ export class WorkspaceService {
     }
     try {
       const key = this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`);
-      return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id, slot), { ...row, workingDir }) };
+      return { row, answer: await ask(agentAt({ url: row.sandboxUrl, sessionKey: key }), { ...row, workingDir }) };
     } catch (error) {
       if (!kept || (error instanceof SlipwayError && NOT_AWAY.has(error.code))) throw error;
       this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not answer for its workspace, the stored snapshot is served');
@@ -200,10 +209,18 @@ function isKept({ against, repository }: ChangesQuery): boolean {
   return against === 'base' && repository === undefined;
 }
 
-function sideOf(row: SandboxRow & { workingDir: string }, id: string, { against, repository }: ChangesQuery): WorkspaceSide {
-  const directory = repository === undefined || isOwn(row, repository) ? row.workingDir : repository;
-  const nothing = { directory, base: null, turn: null, commit: null };
-  if (against === 'turn') return { ...nothing, turn: id };
-  if (against !== 'base') return { ...nothing, commit: against };
-  return { ...nothing, base: isOwn(row, repository) ? row.baseCommit : null };
+/** Files of a repository, and what they are compared with: where its branch began when nothing is named. */
+function sideOf(row: ReadyRow, id: string, { against, repository }: ChangesQuery): CallArguments<'changes'>['query'] {
+  const path = repository === undefined || isOwn(row, repository) ? row.workingDir : repository;
+  if (against === 'turn') return { path, turn: id };
+  if (against !== 'base') return { path, commit: against };
+  return { path, base: isOwn(row, repository) ? row.baseCommit : null };
+}
+
+/** That of the editor on its own origin. @throws SlipwayError `sandbox.unreachable` for what is no address. */
+function editorPath(address: string | null): string | null {
+  if (address === null) return null;
+  const url = URL.parse(address);
+  if (url === null) throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its editor that cannot be read.');
+  return `${url.pathname}${url.search}`;
 }

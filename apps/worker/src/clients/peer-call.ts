@@ -5,9 +5,9 @@ import { traceHeaders } from '@slipway/telemetry';
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
 
-/** Connections to peers are kept. Undici's own limits are off: every call brings its own, and a setup script may be silent for many minutes. */
+/** Connections to peers are kept. Undici’s own limits are off: every call brings its own. */
 const dispatcher = new Agent({ connect: { timeout: 2_000 }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, connections: 256 });
-/** Largest answer of a service of ours. Bytes. A sandbox has bounds of its own (`sandbox-reads.ts`). */
+/** Largest answer of a service of ours. Bytes. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface PeerCall {
@@ -22,19 +22,12 @@ export interface PeerCall {
   readonly peer: string;
   /** The code for no answer at all. */
   readonly unreachable: ErrorCode;
-  /** Largest answer that is read. Bytes. */
-  readonly maxAnswerBytes?: number;
-  /** Whose room the answer takes while it is read; unbounded when not given. */
-  readonly room?: Pick<ReadSlot, 'take'>;
 }
-
-/** How a peer that gave no answer failed: `refused` means that nothing listens there. */
-export type Silence = 'refused' | 'timeout' | 'broken';
 
 /**
  * One JSON call. Fails closed: an answer that is not what `schema` says is an error.
  *
- * @throws SlipwayError with the peer's own code and detail when it answers a problem of ours; with `unreachable` when it does not answer (`more.extensions.silence` says how).
+ * @throws SlipwayError with the peer's own code and detail when it answers a problem of ours; with `unreachable` when it does not answer.
  *   The signal's reason when the signal ended it.
  */
 export async function callJson<T extends z.ZodType>(call: PeerCall, schema: T): Promise<z.output<T>> {
@@ -73,41 +66,13 @@ async function answerOf(call: PeerCall): Promise<{ status: number; bytes: Buffer
       headers: { ...call.headers, ...traceHeaders(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
-    return { status: response.statusCode, bytes: await readBounded(response.body, call) };
+    return { status: response.statusCode, bytes: await readBounded(response.body, call.peer) };
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
     if (error instanceof SlipwayError) throw error;
-    const silence = silenceOf(error, limit.aborted);
-    throw new SlipwayError(
-      call.unreachable,
-      silence === 'timeout' ? `${call.peer} did not answer within ${Math.ceil(call.timeoutMs / 1000)} s.` : `${call.peer} does not answer.`,
-      {
-        cause: error,
-        internal: `${call.method} ${call.url}: ${(error as Error).message}`,
-        extensions: { silence },
-      },
-    );
+    const detail = limit.aborted ? `${call.peer} did not answer within ${Math.ceil(call.timeoutMs / 1000)} s.` : `${call.peer} does not answer.`;
+    throw new SlipwayError(call.unreachable, detail, { cause: error, internal: `${call.method} ${call.url}: ${(error as Error).message}` });
   }
-}
-
-/**
- * As `callText`, for an answer that is bytes: held in memory, and never more of it than `maxAnswerBytes`.
- * @throws SlipwayError `request.too-large`, and as `callText`.
- */
-export async function callBytes(call: PeerCall): Promise<Buffer> {
-  const { status, bytes } = await answerOf(call);
-  if (status >= 200 && status < 300) return bytes;
-  throw problemOf(call, status, bytes.toString('utf8'));
-}
-
-/** How it was silent, when a thrown value of this file says that the peer gave no answer. */
-export function silenceOfError(error: unknown): Silence | null {
-  return error instanceof SlipwayError ? ((error.more.extensions?.['silence'] as Silence | undefined) ?? null) : null;
-}
-
-/** The status of an answer that was a failure without one of our codes. */
-export function statusOfError(error: unknown): number | null {
-  return error instanceof SlipwayError ? ((error.more.extensions?.['status'] as number | undefined) ?? null) : null;
 }
 
 function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
@@ -123,25 +88,14 @@ function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
   });
 }
 
-async function readBounded(
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-  { peer, maxAnswerBytes = MAX_ANSWER_BYTES, room = BOUNDLESS }: PeerCall,
-): Promise<Buffer> {
-  const parts = await readWithin(body, maxAnswerBytes, room);
+async function readBounded(body: AsyncIterable<Buffer> & { destroy(): unknown }, peer: string): Promise<Buffer> {
+  const parts = await readWithin(body, MAX_ANSWER_BYTES, UNBOUNDED);
   if (typeof parts !== 'string') return Buffer.concat(parts);
   body.destroy();
-  if (parts === 'too-large') throw new SlipwayError('request.too-large', `${peer} answered more than ${Math.ceil(maxAnswerBytes / 1024)} KiB.`);
-  throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', { retryAfterSeconds: 5 });
+  throw new SlipwayError('request.too-large', `${peer} answered more than ${MAX_ANSWER_BYTES / 1024} KiB.`);
 }
 
-const BOUNDLESS: Pick<ReadSlot, 'take'> = { take: () => true };
-
-function silenceOf(error: unknown, timedOut: boolean): Silence {
-  if (timedOut) return 'timeout';
-  const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'ECONNREFUSED') return 'refused';
-  return code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'broken';
-}
+const UNBOUNDED: Pick<ReadSlot, 'take'> = { take: () => true };
 
 function parseOrNull(text: string): unknown {
   try {

@@ -1,22 +1,7 @@
 import { type ReadLimits, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
-/** Largest answers of a sandbox, by what was asked. Bytes. */
-export const ANSWER_BYTES = {
-  /** Timeout of changes, and of reads of its state. */
-  control: 256 * KIB,
-  /** A conversation with its statistics, plugins and tools. */
-  conversation: 2 * MIB,
-  /** Output of a command, which action-server cuts long before. */
-  command: 4 * MIB,
-  /** Some twenty thousand changed files. */
-  changes: 2 * MIB,
-  /** Beyond it the snapshot says so in place of a patch. */
-  patch: 8 * MIB,
-} as const;
+const MIB = 1024 * 1024;
 
 /**
  * Workspaces read at the same time. One takes at most: a patch of 8 MiB five times (pieces, the whole, a string of

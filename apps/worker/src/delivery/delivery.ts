@@ -1,5 +1,5 @@
+import type { AgentClient } from '@slipway/agent-client';
 import type { SqlPool } from '@slipway/db/sql';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { claimInbox } from '../conversations/conversation.queries.js';
 import type { ConversationLog } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
@@ -18,7 +18,7 @@ export class Delivery {
    * @returns how many messages were handed over.
    * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next delivery.
    */
-  async deliver(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<number> {
+  async deliver(held: HeldConversation, agent: AgentClient, signal: AbortSignal): Promise<number> {
     const sent = new Set<string>();
     for (;;) {
       const { messages, claimed } = await claimInbox(this.pool, held.orgId, held.id);
@@ -28,7 +28,15 @@ export class Delivery {
       for (const message of next) {
         // Before the agent has it: no call that it causes counts for another user.
         await this.spendings.charge(held.orgId, held.id, { id: message.createdBy, label: message.createdByLabel }, signal);
-        await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel, senderId: message.createdBy }, signal);
+        const event = {
+          role: 'user' as const,
+          content: [{ type: 'text' as const, text: message.text }],
+          run: true,
+          event_id: message.id,
+          sender: message.createdByLabel,
+          sender_id: message.createdBy,
+        };
+        await agent.call('sendEvent', { id: held.id, body: event }, { signal });
         sent.add(message.id);
       }
     }

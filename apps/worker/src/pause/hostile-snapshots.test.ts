@@ -7,7 +7,7 @@ import { ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
-import { AgentServerClient } from '../clients/agent-server.client.js';
+import { agentAt } from '../clients/agent-server.js';
 import { SandboxReads, SNAPSHOTS } from '../clients/sandbox-reads.js';
 import { queueDatabase } from '../testing/harness.js';
 import { Snapshots } from './snapshot.js';
@@ -63,7 +63,7 @@ describe('snapshots of hostile workspaces', () => {
     return id;
   }
   const look = async (snapshots: Snapshots, orgId: string, kind: string, within: AbortSignal = signal): Promise<string> => {
-    const agent = new AgentServerClient({ url: `${url}/${kind}`, sessionKey: 'k', appKey: 'app-key' });
+    const agent = agentAt({ url: `${url}/${kind}`, sessionKey: 'k', appKey: 'app-key' });
     const id = await conversation(orgId);
     return snapshots.take(orgId, id, { agent, workspace: { directory: '/workspace', base: null } }, within).then(
       () => 'kept',

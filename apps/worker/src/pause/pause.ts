@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type AgentClient, probe } from '@slipway/agent-client';
 import { type StartStep, type WorkspaceState } from '@slipway/contracts/conversations';
 import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { type Runtime } from '@slipway/contracts/sandboxes';
@@ -8,7 +9,7 @@ import { INITIAL_STATUS } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
+import { AGENT_CALLS } from '../clients/agent-server.js';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { type ConversationRow, fulfil } from '../conversations/conversation.queries.js';
 import type { PlatformEvent } from '../conversations/conversation-log.js';
@@ -63,7 +64,7 @@ export class Rest {
   private async giveBack(held: HeldConversation, session: Runtime): Promise<boolean> {
     const agent = this.steps.agentOf(held.row);
     let interrupted = false;
-    if (agent !== null && held.row.startStatus === 'READY' && (await agent.probe(held.id, held.signal)) === 'alive') {
+    if (agent !== null && held.row.startStatus === 'READY' && (await probe(agent, held.id, held.signal)) === 'alive') {
       await this.bestEffort('the agent was not halted', held, async () => {
         interrupted = await this.halt(held, agent);
       });
@@ -78,11 +79,11 @@ export class Rest {
     return interrupted;
   }
 
-  private async halt(held: HeldConversation, agent: AgentServerClient): Promise<boolean> {
-    await agent.pause(held.id, held.signal);
+  private async halt(held: HeldConversation, agent: AgentClient): Promise<boolean> {
+    await agent.call('pause', { id: held.id }, { signal: held.signal });
     const interrupted = !(await this.halted(held, agent, HALT_MS));
     if (interrupted) {
-      await agent.interrupt(held.id, held.signal);
+      await agent.call('interrupt', { id: held.id }, { signal: held.signal });
       await this.halted(held, agent, INTERRUPT_MS);
     }
     const end = performance.now() + SETTLE_MS;
@@ -94,10 +95,10 @@ export class Rest {
     return interrupted;
   }
 
-  private async halted(held: HeldConversation, agent: AgentServerClient, withinMs: number): Promise<boolean> {
+  private async halted(held: HeldConversation, agent: AgentClient, withinMs: number): Promise<boolean> {
     const end = performance.now() + withinMs;
     while (performance.now() < end) {
-      const info = await agent.conversation(held.id, held.signal);
+      const info = await agent.call('conversation', { id: held.id }, { ...AGENT_CALLS.conversation, signal: held.signal });
       if (info.execution_status !== 'running') return true;
       await wait(POLL_MS, undefined, { signal: held.signal });
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AgentClient } from '@slipway/agent-client';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import { until } from '@slipway/testing';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { Publisher, type PublishPlace } from './publisher.js';
 
 describe('publishing', () => {
@@ -22,7 +22,7 @@ describe('publishing', () => {
     const gone = new AbortController();
     const place = {
       conversation: { workingDir: '/w', baseCommit: 'a'.repeat(40), sandboxStatus: 'RUNNING' },
-      agent: {} as AgentServerClient,
+      agent: {} as AgentClient,
       signal: gone.signal,
     } as unknown as PublishPlace;
     void publisher.publish(row('hostile'), place);

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { AgentClient } from '@slipway/agent-client';
+import type { BundleRequest } from '@slipway/contracts/repositories';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import { type Clock, type ReadSlot, ReadSlots } from '@slipway/domain';
@@ -18,7 +20,6 @@ import { findBot } from '@slipway/integrations/apps';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import { BUNDLES, SandboxReads } from '../clients/sandbox-reads.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import { handledReplies, readyReplies } from '../integrations/answers/replies.queries.js';
@@ -56,11 +57,13 @@ export interface PublishPlace {
   readonly connection: StoredConnection;
   readonly host: ConnectedHost;
   readonly conversation: ConversationRow;
-  readonly agent: AgentServerClient | null;
+  readonly agent: AgentClient | null;
   readonly signal: AbortSignal;
 }
 
 type OwnParts = Pick<BodyParts, 'template' | 'checked'>;
+/** Every changed file is read and packed. Milliseconds. */
+const BUNDLE_TIMEOUT_MS = 150_000;
 const NO_PARTS: OwnParts = { template: null, checked: '' };
 
 interface Aim {
@@ -103,9 +106,9 @@ export class Publisher {
     const [aim, refs, bundle] = await Promise.all([
       this.aimOf(row, place, texts),
       remote.refs(),
-      agent
-        .bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal, slot)
-        .then((bytes) => verifyBundle(bytes, baseCommit, signal)),
+      takeBundle(agent, { path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal, slot).then((bytes) =>
+        verifyBundle(bytes, baseCommit, signal),
+      ),
     ]);
     const baseHead = refs.get(`refs/heads/${aim.base}`);
     if (baseHead === undefined) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${aim.base}.`);
@@ -289,5 +292,15 @@ async function missingIsNull<T>(asked: Promise<T>): Promise<T | null> {
   } catch (error) {
     if (error instanceof ProviderRefusal && error.kind === 'missing') return null;
     throw error;
+  }
+}
+
+/** @throws SlipwayError `pull-request.too-large` also for an answer that is larger than the sandbox was asked for. */
+async function takeBundle(agent: AgentClient, body: BundleRequest, signal: AbortSignal, slot: ReadSlot): Promise<Buffer> {
+  try {
+    return await agent.bytes('bundle', { body }, { timeoutMs: BUNDLE_TIMEOUT_MS, maxBytes: body.max_bytes, signal, slot });
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || error.code !== 'file.too-large') throw error;
+    throw new SlipwayError('pull-request.too-large', `The changes are larger than ${Math.floor(body.max_bytes / 1024 / 1024)} MiB.`, { cause: error });
   }
 }

@@ -1,8 +1,8 @@
+import { type AgentClient, applySettings } from '@slipway/agent-client';
 import type { ApplySettings } from '@slipway/contracts/agent';
 import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { ConversationModels } from '../start/conversation-models.js';
@@ -22,9 +22,9 @@ export class SettingsSync {
   /**
    * No-op when the newest version is acknowledged; repeatable. Call it before anything else that the agent gets, so that the newest confirmation policy covers it.
    * @returns what is left: another model that needs a key first. A tightened policy must not wait for the gateway.
-   * @throws SlipwayError `sandbox.unreachable`: the agent may have them later; `ingest.stale-epoch`, `resource.not-found`: the sandbox no longer has the conversation.
+   * @throws SlipwayError `sandbox.unreachable`: the agent may have them later; `ingest.stale-epoch`: the sandbox no longer has the conversation.
    */
-  async apply(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<() => Promise<void>> {
+  async apply(held: HeldConversation, agent: AgentClient, signal: AbortSignal): Promise<() => Promise<void>> {
     const stored = await inOrg(this.pool, held.orgId, (client) => readAgentSettings(client, held.orgId, held.id));
     if (stored === null) throw new Error('a conversation that is held is not there');
     const { model = stored.model, modelsTried = [], settingsVersion } = held.row.checkpoint;
@@ -43,7 +43,7 @@ export class SettingsSync {
   /** What can never succeed is an error event in the log, and the agent keeps its model. @throws SlipwayError as `apply`, `service.unavailable`, `secret.unreadable`. */
   private async giveKeyedModel(
     held: HeldConversation,
-    agent: AgentServerClient,
+    agent: AgentClient,
     { stored, isRefused }: { readonly stored: StoredSettings; readonly isRefused: boolean },
     signal: AbortSignal,
   ): Promise<void> {
@@ -60,13 +60,14 @@ export class SettingsSync {
   /** @returns whether the agent refuses some of them. */
   private async send(
     { id, row }: HeldConversation,
-    agent: AgentServerClient,
+    agent: AgentClient,
     { stored, model }: { readonly stored: StoredSettings; readonly model: Model },
     signal: AbortSignal,
   ): Promise<boolean> {
     const { settings, version, earlierVersions } = stored;
     const document = { ...settings, ...(model === undefined ? {} : { model }) };
-    const { refused } = await agent.applySettings(id, { settings: document, version, epoch: row.epoch, chosen: false, dryRun: false, earlierVersions }, signal);
+    const request = { settings: document, version, epoch: row.epoch, chosen: false, dryRun: false, earlierVersions };
+    const { refused } = await applySettings(agent, id, request, { signal });
     return refused.length > 0;
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
+import type { AgentClient } from '@slipway/agent-client';
+import { runCommand } from '../clients/agent-server.js';
 import type { StartContext } from './start-context.js';
 import { progressOf, progressScript, type WorkspacePlan } from './workspace-script.js';
 
@@ -24,8 +25,8 @@ export async function withProgress<T>(made: Promise<T>, start: CloneContext, sig
 }
 
 /** What git said last of how far the clone is, also of one that was ended; `null` when nothing of the repository has come. @throws SlipwayError `sandbox.unreachable`. */
-export async function progressNow(agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<string | null> {
-  const { stdout } = await agent.bash(progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
+export async function progressNow(agent: AgentClient, plan: WorkspacePlan, signal: AbortSignal): Promise<string | null> {
+  const { stdout } = await runCommand(agent, progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
   return progressOf(stdout ?? '');
 }
 

@@ -2,6 +2,7 @@ import type { IngestTokens } from '@slipway/auth/ingest-token';
 import type { StartConversationRequest } from '@slipway/contracts/agent';
 import { readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { AGENT_CALLS } from '../clients/agent-server.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { ModelAccess } from './conversation-models.js';
@@ -81,7 +82,7 @@ export class ConversationStep {
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },
     };
-    await agent.createConversation(request, signal);
+    await agent.call('startConversation', { body: request }, { ...AGENT_CALLS.start, signal });
     return stored;
   }
 }

@@ -1,9 +1,9 @@
+import { type AgentClient, isMissing } from '@slipway/agent-client';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
 import { type SandboxSecrets } from '@slipway/contracts/agent';
 import { repositoryKey, type SecretScope } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { GitRelays } from './git-relays.js';
 import { noteUse, type SealedSecret, secretsFor } from './granted-secrets.queries.js';
@@ -34,7 +34,7 @@ export class GrantedSecrets {
    * Fails closed: a start that cannot have its secrets does not go on without them.
    * @throws SlipwayError `secret.unreadable`, `secret.too-large`, `sandbox.unreachable`.
    */
-  async handOver(row: ConversationRow, agent: AgentServerClient, signal: AbortSignal): Promise<GrantedVariable[]> {
+  async handOver(row: ConversationRow, agent: AgentClient, signal: AbortSignal): Promise<GrantedVariable[]> {
     const found = await inOrg(this.pool, row.orgId, (client) =>
       secretsFor(client, {
         orgId: row.orgId,
@@ -54,9 +54,9 @@ export class GrantedSecrets {
     const secrets = { ...(await this.opened(row.orgId, granted)), ...(relays.length === 0 ? {} : { relays }) };
     // Before they go out: no use without its entry.
     if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, { epoch: row.epoch, secrets: granted }));
-    await agent.setSecrets(secrets, signal).catch((error: unknown) => {
+    await agent.call('setSecrets', { body: secrets }, { signal }).catch((error: unknown) => {
       // A sandbox of an older image knows no secrets: then it has none to take away either.
-      if (!(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;
+      if (!isMissing(error)) throw error;
       if (granted.length > 0)
         throw new SlipwayError('sandbox.start-failed', 'The image of the sandbox is too old to be given secrets. An operator updates it.', { cause: error });
     });

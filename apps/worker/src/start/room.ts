@@ -1,8 +1,8 @@
+import { idleTimes } from '@slipway/agent-client';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { sandboxIdleTimes } from '../clients/agent-server.client.js';
 import { type IdleSandbox, idleSandboxes, lockAndCountMissing, restIfIdleIn } from './idle-conversations.queries.js';
 
 /** A conversation that has just finished is left alone for so long: its user reads the answer and may write the next message. Seconds. */
@@ -47,7 +47,7 @@ export class Room {
    * Without those in whose terminal, files or browser a user is at work. A sandbox that does not answer is not in use.
    */
   private async unused(idle: readonly IdleSandbox[]): Promise<IdleSandbox[]> {
-    const times = await Promise.all(idle.map(({ sandboxUrl }) => (sandboxUrl === null ? null : sandboxIdleTimes(sandboxUrl))));
+    const times = await Promise.all(idle.map(({ sandboxUrl }) => (sandboxUrl === null ? null : idleTimes(sandboxUrl))));
     return idle.filter((_each, index) => (times[index]?.person ?? Number.POSITIVE_INFINITY) >= IN_USE_SECONDS);
   }
 }

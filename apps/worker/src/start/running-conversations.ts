@@ -1,7 +1,7 @@
+import { type AgentClient, letRun } from '@slipway/agent-client';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { resumeIsAsked } from '../conversations/conversation.queries.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
@@ -22,7 +22,7 @@ export class RunningConversations {
   ) {}
 
   /** False when there is no sandbox that has the conversation. */
-  async deliver(held: HeldConversation, agent: AgentServerClient | null): Promise<boolean> {
+  async deliver(held: HeldConversation, agent: AgentClient | null): Promise<boolean> {
     const { row } = held;
     if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING' || row.checkpoint.epoch !== row.epoch) return false;
     if (agent === null) return false;
@@ -32,7 +32,7 @@ export class RunningConversations {
       // Before the run goes on: what it may spend by now.
       await this.spendings.apply(held.orgId, held.id, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
-      if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
+      if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await letRun(agent, held.id, { signal: held.signal });
       await giveModel();
       const delivered = await this.delivery.deliver(held, agent, held.signal);
       this.logger.info({ delivered }, 'inbox delivered');

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type AgentClient, probe } from '@slipway/agent-client';
 import { LEASE_MS } from '@slipway/contracts/events';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { renewLease } from '../conversations/conversation.queries.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
@@ -23,20 +23,20 @@ const PAUSE_MS = 300;
  */
 export async function probeSandbox(
   held: HeldConversation,
-  agent: AgentServerClient,
+  agent: AgentClient,
   { runtime, pool }: { readonly runtime: RuntimeApiClient; readonly pool: SqlPool },
   signal: AbortSignal,
 ): Promise<'alive' | 'dead'> {
-  for (let probe = 1; ; probe += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const known = await statusFrom(held, runtime, signal);
     if (known === 'over') return 'dead';
-    const answer = await agent.probe(held.id, signal);
+    const answer = await probe(agent, held.id, signal);
     if (answer === 'alive') {
       await renewLease(pool, held.orgId, held.id, LEASE_MS);
       return 'alive';
     }
     if (answer === 'dead' && known !== 'running') return 'dead';
-    if (probe >= PROBES) {
+    if (attempt >= PROBES) {
       if (answer === 'dead') return 'dead';
       await held.refresh();
       return held.row.leaseFresh ? 'alive' : 'dead';

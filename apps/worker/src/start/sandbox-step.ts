@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentClient } from '@slipway/agent-client';
 import type { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { Runtime } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
-import { AgentServerClient } from '../clients/agent-server.client.js';
+import { agentAt } from '../clients/agent-server.js';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
@@ -22,13 +23,13 @@ export class SandboxStep {
   ) {}
 
   /** The agent-server that the row names, or `null`. */
-  agentOf(row: ConversationRow): AgentServerClient | null {
+  agentOf(row: ConversationRow): AgentClient | null {
     if (row.sandboxUrl === null || row.sandboxKey === null) return null;
-    return new AgentServerClient({ url: row.sandboxUrl, ...this.keys.open(row.id, row.sandboxKey) });
+    return agentAt({ url: row.sandboxUrl, ...this.keys.open(row.id, row.sandboxKey) });
   }
 
   /** `shown` settles when the sandbox stands in the row and the next step is shown: the sandbox works meanwhile. */
-  async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<{ agent: AgentServerClient; root: string; shown: Promise<void> }> {
+  async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<{ agent: AgentClient; root: string; shown: Promise<void> }> {
     const known = this.agentOf(held.row);
     const root = held.row.checkpoint.root;
     if (attempt.isDone('WAITING_FOR_SANDBOX') && known !== null && root !== undefined)
@@ -45,7 +46,7 @@ export class SandboxStep {
       checkpoint: { root: runtime.working_dir, suspect: false },
     };
     const shown = attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
-    return { agent: new AgentServerClient({ url: runtime.url, ...this.keys.with(held.id, runtime.session_api_key) }), root: runtime.working_dir, shown };
+    return { agent: agentAt({ url: runtime.url, ...this.keys.with(held.id, runtime.session_api_key) }), root: runtime.working_dir, shown };
   }
 
   /** A sandbox that did not answer is paused: its workspace is kept for the next one. */

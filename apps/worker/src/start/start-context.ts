@@ -1,4 +1,4 @@
-import type { AgentServerClient } from '../clients/agent-server.client.js';
+import type { AgentClient } from '@slipway/agent-client';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { GrantedVariable } from './granted-secrets.js';
 import type { StartAttempt } from './start-attempt.js';
@@ -8,7 +8,7 @@ import type { WorkspacePlan, WorkspaceReport } from './workspace-script.js';
 export interface StartContext {
   readonly held: HeldConversation;
   readonly attempt: StartAttempt;
-  readonly agent: AgentServerClient;
+  readonly agent: AgentClient;
   readonly plan: WorkspacePlan;
 }
 

@@ -1,5 +1,5 @@
+import type { AgentClient } from '@slipway/agent-client';
 import { inSpan } from '@slipway/telemetry';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
@@ -21,7 +21,7 @@ export class StartSteps {
   ) {}
 
   /** The agent-server that the row names, or `null`. */
-  agentOf(row: ConversationRow): AgentServerClient | null {
+  agentOf(row: ConversationRow): AgentClient | null {
     return this.sandbox.agentOf(row);
   }
 

@@ -1,5 +1,6 @@
+import type { AgentClient } from '@slipway/agent-client';
 import { SlipwayError } from '@slipway/errors';
-import type { AgentServerClient } from '../clients/agent-server.client.js';
+import { runCommand } from '../clients/agent-server.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
 import { progressNow, withProgress } from './clone-progress.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
@@ -32,7 +33,7 @@ export class WorkspaceStep {
     const { made, variables } = await alongside(shown, signal, async (ending) => {
       // Before any command runs: the clone may need them, and what it prints is masked.
       const variables = await this.secrets.handOver(held.row, agent, ending);
-      const make = agent.bash(prepareScript(plan), { timeoutSeconds: limit }, ending);
+      const make = runCommand(agent, prepareScript(plan), { timeoutSeconds: limit }, ending);
       return { variables, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
     });
     if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit, plan.repository === null ? null : await progressNow(agent, plan, signal));
@@ -52,7 +53,7 @@ export class WorkspaceStep {
     await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
     if (report.setup !== null) {
       const printed = await this.setup(agent, plan, report.setup, signal);
-      const rest = await agent.bash(finishScript(plan.directory), { timeoutSeconds: FINISH_TIMEOUT_SECONDS }, signal);
+      const rest = await runCommand(agent, finishScript(plan.directory), { timeoutSeconds: FINISH_TIMEOUT_SECONDS }, signal);
       report = { ...parseReport(rest.stdout ?? ''), base: report.base, fresh: report.fresh };
       attempt.end('done', ...printed);
     } else {
@@ -67,9 +68,9 @@ export class WorkspaceStep {
   }
 
   /** @returns the end of what it printed; nothing for a script that printed nothing. */
-  private async setup(agent: AgentServerClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<[] | [string]> {
+  private async setup(agent: AgentClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<[] | [string]> {
     const limit = this.settings.setupTimeoutSeconds;
-    const ran = await agent.bash(setupScript(script), { cwd: plan.directory, timeoutSeconds: limit }, signal);
+    const ran = await runCommand(agent, setupScript(script), { cwd: plan.directory, timeoutSeconds: limit }, signal);
     const output = `${ran.stdout ?? ''}\n${ran.stderr ?? ''}`.trim();
     if (ran.exit_code === 0) return output === '' ? [] : [cut(output.slice(-OUTPUT_TAIL))];
     const tail = output === '' ? 'It printed nothing.' : `Its last output:\n${output.slice(-OUTPUT_TAIL)}`;

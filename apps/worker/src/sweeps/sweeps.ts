@@ -1,9 +1,9 @@
+import { type IdleTimes, idleTimes } from '@slipway/agent-client';
 import { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { type SandboxIdleTimes, sandboxIdleTimes } from '../clients/agent-server.client.js';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { hooksToCheck, selectionsToList } from '../integrations/hooks/hooks.queries.js';
 import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
@@ -47,7 +47,7 @@ const MAX_RECOVERED = 500;
 const DUE_OUTCOMES = { ofOne: 5, most: 200 };
 /** Webhooks that Slipway has made are checked once in this time, and new repositories searched for. Hours. */
 const HOOK_HOURS = 24;
-const NEVER: SandboxIdleTimes = { person: null, anybody: null };
+const NEVER: IdleTimes = { person: null, anybody: null };
 
 /**
  * What makes good on anything that was lost: jobs, sandboxes, workers. One worker does it at a time, whoever holds the lock; its death frees it at once.
@@ -142,7 +142,7 @@ export class Sweeps {
     // trace in the conversation. A sandbox that does not answer is paused.
     const unused = await Promise.all(
       found.map(async ({ sandboxUrl, withoutTask }) => {
-        const { person, anybody } = sandboxUrl === null ? NEVER : await sandboxIdleTimes(sandboxUrl);
+        const { person, anybody } = sandboxUrl === null ? NEVER : await idleTimes(sandboxUrl);
         return (withoutTask ? anybody : person) ?? Number.POSITIVE_INFINITY;
       }),
     );

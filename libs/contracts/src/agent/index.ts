@@ -47,7 +47,7 @@ export {
   callerUserOf,
   WANTS_GATEWAY_KEY_HEADER,
 } from './callers.js';
-export { applyEarlier, EarlierConfirmation, EarlierRunSettings } from './earlier-settings.js';
+export { EarlierConfirmation, EarlierRunSettings } from './earlier-settings.js';
 export {
   MAX_CONVERSATION_MCP_SERVERS,
   MAX_MCP_DESCRIPTION,

@@ -26,14 +26,7 @@ const control = '/api/slipway/conversations/:id';
 /** Of whatever has a body. */
 const BODY = ['request.invalid', 'request.too-large'] as const satisfies readonly ErrorCode[];
 /** Failures inside a sandbox that end a start or delay it, in the agent's words. */
-const START = [
-  'ingest.stale-epoch',
-  'internal.unexpected',
-  'permission.denied',
-  'sandbox.disk-full',
-  'sandbox.tool-unavailable',
-  'service.unavailable',
-] as const satisfies readonly ErrorCode[];
+const START = ['internal.unexpected', 'sandbox.disk-full', 'sandbox.tool-unavailable', 'service.unavailable'] as const satisfies readonly ErrorCode[];
 const MODEL = [
   'agent.budget-limit',
   'budget.exhausted',
@@ -66,11 +59,17 @@ export const AGENT_ROUTES = {
     access: 'session',
     body: StartConversationRequest,
     answer: ConversationInfo,
-    refusals: [...BODY, ...START, 'conversation.busy', 'conversation.exists'],
+    refusals: [...BODY, ...START, 'conversation.busy', 'conversation.exists', 'ingest.stale-epoch', 'permission.denied'],
   },
   conversation: { method: 'GET', path: of, access: 'session', answer: ConversationInfo, refusals: [] },
   /** Repeatable: `event_id` again is the same message. */
-  sendEvent: { method: 'POST', path: `${of}/events`, access: 'session', body: SendEventRequest, refusals: [...BODY, ...START, 'conversation.four-eyes'] },
+  sendEvent: {
+    method: 'POST',
+    path: `${of}/events`,
+    access: 'session',
+    body: SendEventRequest,
+    refusals: [...BODY, ...START, 'conversation.four-eyes', 'ingest.stale-epoch'],
+  },
   /** Lets the agent go on; accepts nothing. */
   run: {
     method: 'POST',

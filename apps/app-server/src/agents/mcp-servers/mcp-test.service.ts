@@ -10,7 +10,7 @@ import { type Ids, mcpServerConfigOf, secretsOfMcpServer } from '@slipway/domain
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { SandboxClient } from '../../conversations/sandbox.client.js';
+import { agentAt } from '../../conversations/reach-sandbox.js';
 import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { RuntimeApiClient } from '../../sandboxes/runtime-api.client.js';
@@ -20,6 +20,10 @@ import { findServer, type McpServerRow, markUsed, type SealedVariable, sealedVar
 const SERVER_SECONDS = { stdio: 60, http: 20, sse: 20 } as const;
 /** Longest wait for the sandbox. Milliseconds. */
 const SANDBOX_MS = 60_000;
+/** What the sandbox may take beside the server. Milliseconds. */
+const MARGIN_MS = 5_000;
+/** Largest answer of a test. Bytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Tests of one organization under way at once, here: each has a sandbox. */
 const MAX_AT_ONCE = 2;
 /** Longest name of a tool, and longest sentence, that is passed on. Characters. */
@@ -99,10 +103,11 @@ export class McpTestService {
     const timeout = SERVER_SECONDS[row.transport];
     const ready = AbortSignal.timeout(SANDBOX_MS);
     return (this.runtime as RuntimeApiClient).borrow(caller.orgId, `mcp-test-${randomUUID()}`, ready, async (runtime: Runtime) => {
-      const sandbox = new SandboxClient({ url: runtime.url, sessionKey: runtime.session_api_key }, '');
-      if (sealed.length > 0) await sandbox.setSecrets({ variables, git: [] });
+      const sandbox = agentAt({ url: runtime.url, sessionKey: runtime.session_api_key });
+      if (sealed.length > 0) await sandbox.call('setSecrets', { body: { variables, git: [] } }, { timeoutMs: MARGIN_MS });
       const began = performance.now();
-      const answer = await sandbox.testMcpServer({ name: row.name, server: mcpServerConfigOf(row.transport, row.config), timeout });
+      const body = { name: row.name, server: mcpServerConfigOf(row.transport, row.config), timeout };
+      const answer = await sandbox.call('testMcpServer', { body }, { timeoutMs: timeout * 1_000 + MARGIN_MS, maxBytes: MAX_ANSWER_BYTES });
       return resultOf(answer, Math.round(performance.now() - began));
     });
   }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { applySettings } from '@slipway/agent-client';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { AgentSettings, ApplySettings, RefusedSetting, RunLimits } from '@slipway/contracts/agent';
 import { markSettingsAcknowledged, readAgentSettings, type StoredSettings } from '@slipway/db/conversations';
@@ -34,7 +35,7 @@ export class AgentSettingsService {
     if (sandbox === null) return;
     const stored = await this.read(orgId, id);
     if (stored === null) throw notFound();
-    const { refused } = await sandbox.applySettings({ ...requestOf(stored, row), settings: withWanted(stored.settings, wanted), dryRun: true });
+    const { refused } = await applySettings(sandbox, id, { ...requestOf(stored, row), settings: withWanted(stored.settings, wanted), dryRun: true });
     // What the agent refuses of the settings of before does not keep the user from changing others.
     const refusal = refused.find(({ setting }) => wanted[setting] !== undefined);
     if (refusal !== undefined) throw errorOf(refusal);
@@ -49,7 +50,7 @@ export class AgentSettingsService {
       const sandbox = reachSandbox(this.keys, id, row, ['run']);
       const stored = sandbox === null ? null : await this.read(orgId, id);
       if (sandbox === null || stored === null) return false;
-      const { version, refused } = await sandbox.applySettings({ ...requestOf(stored, row), chosen });
+      const { version, refused } = await applySettings(sandbox, id, { ...requestOf(stored, row), chosen });
       if (version !== stored.version || refused.length > 0) return false;
       await inOrg(this.pool, orgId, (client) => markSettingsAcknowledged(client, orgId, id, { version, epoch: row.epoch }));
       return true;

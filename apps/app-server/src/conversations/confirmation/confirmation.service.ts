@@ -76,8 +76,9 @@ export class ConfirmationService {
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
     if (sandbox === null) return this.writeDown(caller, id, body, request);
     const { record, receipt } = await inOrg(this.pool, caller.orgId, (client) => this.seal(client, caller, id, { body, request }));
-    const { isAudited } = await sandbox.respond({ ...request, slipway: { run: true, ...request.slipway, receipt } });
-    if (!isAudited && record.action === REJECTED)
+    // With an `answer_id` the audit entry of a no is written with its event. An earlier agent-server gives none.
+    const { answer_id } = await sandbox.call('respondToConfirmation', { id, body: { ...request, slipway: { run: true, ...request.slipway, receipt } } });
+    if (answer_id === null && record.action === REJECTED)
       await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { ...record, target: id })));
   }
 

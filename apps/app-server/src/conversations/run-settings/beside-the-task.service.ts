@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { AgentClient } from '@slipway/agent-client';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { ConfirmationRule, ConfirmationSettings, type RevokeConfirmationRule } from '@slipway/contracts/conversations';
 import { type Principal } from '@slipway/contracts/organizations';
@@ -11,9 +12,13 @@ import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { assertBudget } from '../../spending/budgets/spent-budget.js';
 import { lockSandbox, readSandbox } from '../conversations.queries.js';
 import { reachSandbox } from '../reach-sandbox.js';
-import type { SandboxClient } from '../sandbox.client.js';
 import { ChargePassesService } from './charge-passes.service.js';
 import { lastConfirmationSettings } from './run-settings.queries.js';
+
+/** Longest wait for what a model has to say. Milliseconds. */
+const MODEL_TIMEOUT_MS = 120_000;
+/** Largest answer of a model. Bytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** What is asked of an agent without giving it a task: a summary, an answer, and what it need not ask for. */
 @Injectable()
@@ -30,16 +35,17 @@ export class BesideTheTaskService {
   /** @throws SlipwayError `resource.not-found`, `conversation.not-running`, `budget.exhausted`, `service.unavailable`, `sandbox.unreachable`. */
   async condense(caller: Principal, id: string): Promise<void> {
     const sandbox = await this.running(caller, id);
-    await sandbox.condense(await this.passes.give(caller, id));
+    await sandbox.call('condense', { id, headers: await this.passes.give(caller, id) }, { timeoutMs: MODEL_TIMEOUT_MS });
     await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.condense', target: id })));
   }
 
   /** @throws SlipwayError as `condense`. */
   async ask(caller: Principal, id: string, question: string): Promise<string> {
     const sandbox = await this.running(caller, id);
-    const answer = await sandbox.askAgent(question, await this.passes.give(caller, id));
+    const given = { id, headers: await this.passes.give(caller, id), body: { question } };
+    const { response } = await sandbox.call('askAgent', given, { timeoutMs: MODEL_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES });
     await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.ask', target: id })));
-    return answer;
+    return response;
   }
 
   /** @throws SlipwayError `resource.not-found`. */
@@ -57,7 +63,7 @@ export class BesideTheTaskService {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
-    await sandbox?.revokeRule(rule);
+    await sandbox?.call('revokeRule', { id, body: rule });
     const { left, publish } = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
       if (current === null) throw notFound();
@@ -89,7 +95,7 @@ export class BesideTheTaskService {
   }
 
   /** The sandbox that has the conversation, while there is money for what is asked of it. */
-  private async running(caller: Principal, id: string): Promise<SandboxClient> {
+  private async running(caller: Principal, id: string): Promise<AgentClient> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     const sandbox = reachSandbox(this.keys, id, row, ['run']);

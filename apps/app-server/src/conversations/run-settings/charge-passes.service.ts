@@ -6,7 +6,11 @@ import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../../config.js';
 import { CONFIG } from '../../platform/tokens.js';
-import type { ChargePassHeader } from '../sandbox.client.js';
+
+/** Empty, or the pass by which model calls count for who asks. */
+export interface ChargePassHeader {
+  readonly [CHARGE_PASS_HEADER]?: string;
+}
 
 /** Longest wait for the gateway. Milliseconds. */
 const TIMEOUT_MS = 3_000;

@@ -163,7 +163,7 @@ export class PublishWorld {
       new DefaultRepository(pool, new Map(), ask),
       new RepositoryChoices(pool, this.envelope(pool), this.providers),
     );
-    const steps = { agentOf: () => ({ bundle: () => Promise.resolve(madeBundle(BASE, this.work).bytes) }) } as unknown as StartSteps;
+    const steps = { agentOf: () => ({ bytes: () => Promise.resolve(madeBundle(BASE, this.work).bytes) }) } as unknown as StartSteps;
     const publisher = new Publisher(pool, this.dispatch, ask, this.clock);
     const log = new ConversationLog(pool, this.hints, this.ids, this.clock, 'publish-test');
     const settings = { ...ANSWER_SETTINGS, leaseMs: LEASE_MS, unknownMs: 0, calmMs: 0, publicUrl: 'https://slipway.test' };

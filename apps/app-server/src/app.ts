@@ -10,6 +10,7 @@ import { clientProblem, frameworkProblem } from './http/framework-problem.js';
 import { installJsonBody } from './http/json-body.js';
 import { installPages } from './http/pages.js';
 import { installSecurityHeaders } from './http/security-headers.js';
+import { SlipwaySocketAdapter } from './log/realtime/socket.adapter.js';
 import { NestLogger } from './platform/nest-logger.js';
 import type { Platform } from './platform/platform.module.js';
 import { SQL_POOL } from './platform/tokens.js';
@@ -61,6 +62,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     bodyParser: false,
   });
   pool = app.get<SqlPool>(SQL_POOL);
+  app.useWebSocketAdapter(new SlipwaySocketAdapter(app));
   // Our routes and our error handler first: the pages take what is left.
   await app.init();
   if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL, contentPolicy);

@@ -6,7 +6,7 @@ import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { Hubs } from './log/events/hubs.js';
-import { RealtimeModule } from './log/realtime/realtime.module.js';
+import { RealtimeGateway } from './log/realtime/realtime.gateway.js';
 
 /** Requests under way may go on for this long after the drain. Milliseconds; a batch of events takes far less. */
 const REQUESTS_MS = 10_000;
@@ -33,7 +33,7 @@ try {
       { name: 'app', withinMs: CLOSE_MS, run: () => app.close() },
       flushTraces(),
     ],
-    [{ name: 'sockets', run: (drainMs) => app.get(RealtimeModule).drain(drainMs) }],
+    [{ name: 'sockets', run: (drainMs) => app.get(RealtimeGateway).drain(drainMs) }],
   );
   await app.listen(config.PORT, config.HOST);
   logger.info({ url: await app.getUrl() }, 'app-server listening');

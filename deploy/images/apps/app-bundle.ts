@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from '../image-parts.ts';
@@ -6,9 +6,12 @@ import { datadogPlugins, withoutBuildPaths } from './datadog/bundle-plugins.ts';
 
 /** Asked for by libraries and not installed here: each asks in a way that bears its absence. Everything else must be found, or the build fails. */
 const NOT_INSTALLED = [
-  '@nestjs/microservices', '@nestjs/websockets', '@nestjs/platform-express', 'class-validator', 'class-transformer',
+  '@nestjs/microservices', '@nestjs/platform-socket.io', '@nestjs/platform-express', 'class-validator', 'class-transformer',
   '@fastify/static', '@fastify/view', '@fastify/multipart', 'pg-native', 'bufferutil', 'utf-8-validate', 'pino-pretty', '@valkey/valkey-glide',
 ]; // biome-ignore format: a list reads better in lines
+
+/** Nest loads it wherever it is. An app without a gateway does not depend on it: it would only start later and larger. */
+const GATEWAYS = '@nestjs/websockets';
 
 /** Libraries that are CommonJS call these; an ES module has none of them. */
 const BANNER = [
@@ -49,7 +52,7 @@ export async function bundleProgram(entry: string, { datadog, root = ROOT }: Bun
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    external: NOT_INSTALLED.flatMap((name) => [name, `${name}/*`]),
+    external: notIn(root, entry).flatMap((name) => [name, `${name}/*`]),
     legalComments: 'none',
     sourcemap: false,
     banner: { js: BANNER },
@@ -63,4 +66,11 @@ export async function bundleProgram(entry: string, { datadog, root = ROOT }: Bun
   }
   const { text } = result.outputFiles[0]!;
   return { content: Buffer.from(datadog === undefined ? text : withoutBuildPaths(text, root, datadog)), packages: [...packages].sort() };
+}
+
+/** Packages that the app of this entry runs without. */
+function notIn(root: string, entry: string): readonly string[] {
+  const app = path.join(root, entry.slice(0, entry.indexOf('/dist/')), 'package.json');
+  const { dependencies = {} } = JSON.parse(readFileSync(app, 'utf8')) as { dependencies?: object };
+  return GATEWAYS in dependencies ? NOT_INSTALLED : [...NOT_INSTALLED, GATEWAYS];
 }

@@ -48,6 +48,10 @@ export class AccessGuard implements CanActivate {
   }
 
   private async allows(context: ExecutionContext): Promise<boolean> {
+    if (context.getType() === 'ws') {
+      this.assertAuthenticatesItself(context, 'a message of a socket');
+      return true;
+    }
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
@@ -56,10 +60,7 @@ export class AccessGuard implements CanActivate {
     if (byCookie && !SAFE_METHODS.has(request.method)) this.principals.assertSameSite(request.headers);
 
     if (operation === undefined) {
-      if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) === undefined)
-        throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
-          internal: `${request.url} has a handler without permissions: add @Serves or @AuthenticatesItself`,
-        });
+      this.assertAuthenticatesItself(context, request.url);
       await this.limits.takeOfAddress(request.ip, reply);
       return true;
     }
@@ -78,6 +79,14 @@ export class AccessGuard implements CanActivate {
     }
     if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method)) this.assertNotBeingDeleted(authenticated, request.principal.orgId);
     return true;
+  }
+
+  /** Nothing is open by omission: a handler outside of the operations says that it decides by itself. */
+  private assertAuthenticatesItself(context: ExecutionContext, what: string): void {
+    if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) !== undefined) return;
+    throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
+      internal: `${what} has a handler without permissions: add @Serves or @AuthenticatesItself`,
+    });
   }
 
   /** Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API key does not get so far. */

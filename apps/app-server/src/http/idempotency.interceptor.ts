@@ -31,10 +31,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
+    if (operation?.idempotency !== 'keyed') return next.handle();
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
     const key = request.headers['idempotency-key'];
     const caller = ownerOf(request);
-    if (operation?.idempotency !== 'keyed' || key === undefined || caller === null) return next.handle();
+    if (key === undefined || caller === null) return next.handle();
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw new SlipwayError('request.invalid', `Idempotency-Key has 1 to ${MAX_KEY_LENGTH} characters.`, {
         fields: [{ path: 'Idempotency-Key', message: `1 to ${MAX_KEY_LENGTH} characters` }],

@@ -16,7 +16,7 @@ import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
-import { RealtimeModule } from '../log/realtime/realtime.module.js';
+import { RealtimeGateway } from '../log/realtime/realtime.gateway.js';
 import { startTestApp, type TestApp, testConfig } from './test-app.js';
 
 export interface Person {
@@ -233,7 +233,7 @@ export class ConversationApp {
 
   /** Bytes that wait in the first replica for sockets that do not take them. */
   unsentBytes(): number {
-    return (this.replicas[0] as TestApp).app.get(RealtimeModule).unsentBytes();
+    return (this.replicas[0] as TestApp).app.get(RealtimeGateway).unsentBytes();
   }
 
   /** The log as the database has it. */

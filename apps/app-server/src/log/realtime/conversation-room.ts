@@ -1,6 +1,6 @@
 import type { QueuedMessage } from '@slipway/contracts/conversations';
 import type { StreamingDelta } from '@slipway/contracts/events';
-import type { Server, Socket } from 'socket.io';
+import type { Namespace, Socket } from 'socket.io';
 import type { ConversationHub, HubListener } from '../events/conversation-hub.js';
 import { eventFrames, type LogLine } from '../events/log-line.js';
 import { backlogOf, keepsUp, tooMuch } from './backlog.js';
@@ -29,7 +29,7 @@ export class ConversationRoom implements HubListener {
   private inboxStale = false;
 
   constructor(
-    private readonly io: Server,
+    private readonly io: Namespace,
     readonly hub: ConversationHub,
     private readonly readInbox: () => Promise<QueuedMessage[]>,
     private readonly failed: (error: unknown) => void,

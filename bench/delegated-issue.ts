@@ -56,18 +56,18 @@ export default async function run(report: Report): Promise<void> {
   const database = new pg.Client({ connectionString: stack.ownerUrl });
   try {
     await database.connect();
-    const person = await signIn(stack.url);
-    const orgId = person.me.orgs[0]?.id ?? '';
-    const hook = await connect(person, orgId, { vendor, repository: `${git.url}/shop.git` });
+    const user = await signIn(stack.url);
+    const orgId = user.me.orgs[0]?.id ?? '';
+    const hook = await connect(user, orgId, { vendor, repository: `${git.url}/shop.git` });
     await database.query(
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('bench', $1, 'linear', $2, 'ann', $3, 'ann')`,
-      [orgId, host, person.me.id],
+      [orgId, host, user.me.id],
     );
     const samples: Sample[] = [];
     for (let index = 0; index < WARM_UP + SAMPLES; index += 1) {
       const sample = await delegate(hook, linear, database);
       if (index >= WARM_UP) samples.push(sample);
-      await rest(person, orgId, database);
+      await rest(user, orgId, database);
     }
     for (const name of ['acknowledged', 'activity', 'event', 'message'] as const)
       for (const p of [0.5, 0.99])
@@ -94,13 +94,13 @@ interface Hook {
   readonly secret: string;
 }
 
-async function connect(person: SignedInClient, orgId: string, { vendor, repository }: { vendor: string; repository: string }): Promise<Hook> {
+async function connect(user: SignedInClient, orgId: string, { vendor, repository }: { vendor: string; repository: string }): Promise<Hook> {
   const json = {
     ...{ provider: 'linear', name: 'Linear', host: new URL(vendor).host, token: 'lin_api_of-the-bench', account: 'o1' },
     own: { ids: ['app-user'], mention: 'slipway' },
     settings: { baseUrl: vendor, defaultRepository: repository },
   };
-  const answer = await person.fetch(`/api/v1/orgs/${orgId}/integrations/connections`, { method: 'POST', json });
+  const answer = await user.fetch(`/api/v1/orgs/${orgId}/integrations/connections`, { method: 'POST', json });
   if (answer.status !== 201) throw new Error(`connecting was answered ${answer.status}: ${await answer.text()}`);
   const { connection, webhookSecret } = (await answer.json()) as ConnectionWithSecret;
   return { url: connection.address ?? '', secret: webhookSecret ?? '' };
@@ -155,9 +155,9 @@ async function delegate(hook: Hook, linear: ReturnType<typeof linearVendor>, dat
 const reasons = async (database: pg.Client): Promise<unknown> => (await database.query('SELECT state, reason FROM app.integration_delivery')).rows.at(-1);
 
 /** Gives the sandbox back, so that the next one is warm. */
-async function rest(person: SignedInClient, orgId: string, database: pg.Client): Promise<void> {
+async function rest(user: SignedInClient, orgId: string, database: pg.Client): Promise<void> {
   const { rows } = await database.query<{ id: string }>(`SELECT id FROM app.conversation WHERE sandbox_status = 'RUNNING'`);
-  for (const { id } of rows) await person.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
+  for (const { id } of rows) await user.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
   const end = performance.now() + LONGEST_MS;
   while (performance.now() < end) {
     if ((await database.query(`SELECT 1 FROM app.conversation WHERE sandbox_status <> 'PAUSED'`)).rowCount === 0) return;

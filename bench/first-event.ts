@@ -42,7 +42,7 @@ export default async function run(report: Report): Promise<void> {
     without: ['web'],
   });
   try {
-    const person = await signIn(stack.url);
+    const user = await signIn(stack.url);
     for (const [name, count, repository] of [
       ['', WITHOUT_REPOSITORY, undefined],
       ['clone-', WITH_REPOSITORY, `${git.url}/sample.git`],
@@ -50,7 +50,7 @@ export default async function run(report: Report): Promise<void> {
       const ways: Way[] = [];
       for (let index = 0; index < WARM_UP + count; index += 1) {
         await until('warm sandboxes', async () => (await readySlots(stack)) >= POOL_TARGET, 60_000);
-        const way = await firstEvent(stack, person, repository);
+        const way = await firstEvent(stack, user, repository);
         if (index >= WARM_UP) ways.push(way);
       }
       const totals = ways.map((way) => way['total'] ?? 0);
@@ -76,19 +76,19 @@ async function readySlots(stack: Stack): Promise<number> {
 }
 
 /** Makes a conversation, subscribes as soon as its id is known, and gives the sandbox back in the end. */
-async function firstEvent(stack: Stack, person: SignedInClient, repository: string | undefined): Promise<Way> {
-  const orgId = person.me.orgs[0]?.id ?? '';
+async function firstEvent(stack: Stack, user: SignedInClient, repository: string | undefined): Promise<Way> {
+  const orgId = user.me.orgs[0]?.id ?? '';
   const beganAt = Date.now();
   const began = performance.now();
-  const response = await person.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'Leave a short note.', repository } });
+  const response = await user.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'Leave a short note.', repository } });
   const { id } = (await response.json()) as Conversation;
   const answered = performance.now() - began;
-  const watcher = new ConversationWatcher(stack.url, person.cookie, { orgId, conversationId: id });
+  const watcher = new ConversationWatcher(stack.url, user.cookie, { orgId, conversationId: id });
   const first = await watcher.waitFor('an event of the agent', ({ event }) => event.source === 'agent');
   const total = (watcher.arrivals[watcher.log.indexOf(first)] ?? 0) - began;
   await watcher.waitForExecution('finished');
   const way = { total, answered, ...partsOf(watcher.log, first, beganAt, beganAt + total) };
-  await person.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
+  await user.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
   await watcher.waitFor('the sandbox given back', ({ event }) => isUpdate(event, 'sandbox_status') && event.value === 'PAUSED');
   watcher.close();
   return way;

@@ -1,7 +1,7 @@
 // From `helm install` to the first finished conversation, on a cluster of one node that has the images, with two replicas of everything; the target is 90 s.
 import { chartCommand } from '../deploy/cluster/helm-client.ts';
 import { missingForInstall, openInstall } from '../deploy/cluster/open-install.ts';
-import { Person } from '../tests/install/person.ts';
+import { User } from '../tests/install/user.ts';
 import { NOT_QUICK, QUICK } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
@@ -13,20 +13,20 @@ export default async function run(report: Report): Promise<void> {
   if (missing !== null) return report.note(`not measured: ${missing}`);
   for (let n = 1; n <= N; n += 1) {
     const on = await openInstall();
-    const person = await Person.open(on);
+    const user = await User.open(on);
     try {
       await on.imagesKnown();
       const began = performance.now();
       const since = (): number => (performance.now() - began) / 1_000;
       await on.helm.run(chartCommand('install', on.flags));
       report.figure({ figure: 'installed', value: since(), unit: 's', n: 1 });
-      await person.signIn();
+      await user.signIn();
       report.figure({ figure: 'signed-in', value: since(), unit: 's', n: 1 });
-      await person.giveTask('Look around and leave a short note', on.repositoryUrl);
-      await person.statusIs('Finished');
+      await user.giveTask('Look around and leave a short note', on.repositoryUrl);
+      await user.statusIs('Finished');
       report.figure({ figure: 'first-conversation-finished', value: since(), unit: 's', n: 1 });
     } finally {
-      await person.close();
+      await user.close();
       await on.close();
     }
   }

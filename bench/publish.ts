@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Conversation } from '@slipway/contracts/conversations';
 import { byAnswersSoFar, ConversationWatcher, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import pg from 'pg';
 import { freePortRange } from '../deploy/local/free-ports.ts';
 import { startStack } from '../deploy/local/stack.ts';
@@ -56,17 +56,17 @@ export default async function run(report: Report): Promise<void> {
   try {
     await database.connect();
     const ada = await gitea.admin.createUser('ada');
-    const person = await signIn(stack.url);
-    const orgId = person.me.orgs[0]?.id ?? '';
-    await connect(person, orgId, { gitea, ada });
+    const user = await signIn(stack.url);
+    const orgId = user.me.orgs[0]?.id ?? '';
+    await connect(user, orgId, { gitea, ada });
     await database.query(
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('bench', $1, 'gitea', $2, $3, $4, 'ada')`,
-      [orgId, host, String((await ada.self()).id), person.me.id],
+      [orgId, host, String((await ada.self()).id), user.me.id],
     );
     await ada.createRepository({ name: 'shop', files: { 'total.js': 'export const total = 1;\n' } });
     const [published, pushed]: [number[], number[]] = [[], []];
     for (let index = 0; index < WARM_UP + SAMPLES; index += 1) {
-      const publish = await publishOne(stack.url, person, orgId, `${gitea.url}/ada/shop`, database);
+      const publish = await publishOne(stack.url, user, orgId, `${gitea.url}/ada/shop`, database);
       const push = await pushOne(folder, ada, index);
       if (index < WARM_UP) continue;
       published.push(publish);
@@ -83,22 +83,22 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-async function connect(person: SignedInClient, orgId: string, { gitea, ada }: { gitea: Gitea; ada: GiteaPerson }): Promise<void> {
+async function connect(user: SignedInClient, orgId: string, { gitea, ada }: { gitea: Gitea; ada: GiteaUser }): Promise<void> {
   const token = await ada.createToken('slipway', ['write:repository', 'write:issue']);
   const json = { provider: 'gitea', kind: 'token', name: 'Gitea', host: new URL(gitea.url).host, token, settings: { baseUrl: gitea.url } };
-  const answer = await person.fetch(`/api/v1/orgs/${orgId}/integrations/connections`, { method: 'POST', json });
+  const answer = await user.fetch(`/api/v1/orgs/${orgId}/integrations/connections`, { method: 'POST', json });
   if (answer.status !== 201) throw new Error(`connecting was answered ${answer.status}: ${await answer.text()}`);
 }
 
 /** @returns from the request to the commit that says it is open. Milliseconds. */
-async function publishOne(url: string, person: SignedInClient, orgId: string, repository: string, database: pg.Client): Promise<number> {
+async function publishOne(url: string, user: SignedInClient, orgId: string, repository: string, database: pg.Client): Promise<number> {
   const conversations = `/api/v1/orgs/${orgId}/conversations`;
-  const { id } = (await (await person.fetch(conversations, { method: 'POST', json: { prompt: 'Count.', repository } })).json()) as Conversation;
-  const watcher = new ConversationWatcher(url, person.cookie, { orgId, conversationId: id });
+  const { id } = (await (await user.fetch(conversations, { method: 'POST', json: { prompt: 'Count.', repository } })).json()) as Conversation;
+  const watcher = new ConversationWatcher(url, user.cookie, { orgId, conversationId: id });
   await watcher.waitForExecution('finished');
   watcher.close();
   const began = performance.now();
-  const asked = await person.fetch(`${conversations}/${id}/pull-requests`, { method: 'POST', json: { draft: false } });
+  const asked = await user.fetch(`${conversations}/${id}/pull-requests`, { method: 'POST', json: { draft: false } });
   if (asked.status !== 202) throw new Error(`publishing was answered ${asked.status}: ${await asked.text()}`);
   for (;;) {
     const { rows } = await database.query<{ publish: string; problem: unknown }>('SELECT publish, problem FROM app.pull_request WHERE conversation_id = $1', [
@@ -109,7 +109,7 @@ async function publishOne(url: string, person: SignedInClient, orgId: string, re
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   const took = performance.now() - began;
-  await person.fetch(`${conversations}/${id}/pause`, { method: 'POST' });
+  await user.fetch(`${conversations}/${id}/pause`, { method: 'POST' });
   await until(
     'the sandbox is given back',
     async () => (await database.query(`SELECT 1 FROM app.conversation WHERE id = $1 AND sandbox_status = 'PAUSED'`, [id])).rowCount === 1,
@@ -119,7 +119,7 @@ async function publishOne(url: string, person: SignedInClient, orgId: string, re
 }
 
 /** @returns how long git itself takes to push as many commits to a branch of its own. Milliseconds. */
-async function pushOne(folder: string, ada: GiteaPerson, index: number): Promise<number> {
+async function pushOne(folder: string, ada: GiteaUser, index: number): Promise<number> {
   const clone = path.join(folder, `clone-${index}`);
   const git = (...args: string[]): void =>
     void execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.test', ...args], {

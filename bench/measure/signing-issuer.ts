@@ -2,4 +2,4 @@
 import { SigningIssuer } from '@slipway/testing';
 
 const issuer = await SigningIssuer.start(Number(process.argv[2]));
-issuer.hintIsPerson = true;
+issuer.hintIsUser = true;

@@ -6,7 +6,7 @@ import { realmParameters } from '../../keycloak/settings.ts';
 import { identityImage } from './images/identity-image.ts';
 import { applyManifest, type Variables } from './manifest.ts';
 
-const PERSON = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
+const USER = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
 /** Of embedded-identity. */
 const DEMO = { username: 'demo', password: 'demo' } as const;
 const IDENTITY_PORT = 30_005;
@@ -45,10 +45,10 @@ async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): 
   const realm = { realm: 'slipway', ...realmRepresentation(await realmParameters(settings, discoverIssuer)) };
   const keycloak = await Keycloak.open({ realm, publicUrl: 'https://id.slipway.test', signal });
   try {
-    await keycloak.admin.createPerson(PERSON);
+    await keycloak.admin.createUser(USER);
     return {
       missing: null,
-      account: PERSON,
+      account: USER,
       target: { address: '127.0.0.1', port: keycloak.port },
       close: () => keycloak.close(),
     };

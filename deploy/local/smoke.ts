@@ -38,20 +38,20 @@ async function smoke(): Promise<Record<string, unknown>> {
     stops.push(() => stack.stop());
     const readyMs = since(began);
 
-    const person = await signIn(stack.url, { username: 'demo', password: 'demo' });
-    const org = person.me.orgs[0];
+    const user = await signIn(stack.url, { username: 'demo', password: 'demo' });
+    const org = user.me.orgs[0];
     require(org !== undefined, 'the demo user has no organization');
-    step(`signed in as ${person.me.name}`);
+    step(`signed in as ${user.me.name}`);
 
     const asked = performance.now();
-    const answer = await person.fetch(`/api/v1/orgs/${org.id}/conversations`, {
+    const answer = await user.fetch(`/api/v1/orgs/${org.id}/conversations`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: 'Look around and leave a short note about what you find.', repository: `${git.url}/sample.git`, branch: 'main' }),
     });
     require(answer.status === 201, `creating a conversation answered ${answer.status}: ${await answer.clone().text()}`);
     const conversation = (await answer.json()) as Conversation;
-    const watcher = new ConversationWatcher(stack.url, person.cookie, { orgId: org.id, conversationId: conversation.id });
+    const watcher = new ConversationWatcher(stack.url, user.cookie, { orgId: org.id, conversationId: conversation.id });
     stops.push(async () => watcher.close());
     await watcher.waitFor('an event of the agent', ({ event }) => event.source === 'agent');
     const firstEventMs = since(asked);
@@ -61,9 +61,9 @@ async function smoke(): Promise<Record<string, unknown>> {
     step(`finished after ${watcher.log.length} events`);
 
     const base = `/api/v1/orgs/${org.id}/conversations/${conversation.id}`;
-    const page = (await (await person.fetch(`${base}/events?limit=1000`)).json()) as { data: Array<{ seq: number }>; page: { head: number } };
+    const page = (await (await user.fetch(`${base}/events?limit=1000`)).json()) as { data: Array<{ seq: number }>; page: { head: number } };
     require(page.data.every((line, index) => line.seq === index + 1) && page.data.length === page.page.head, 'the log has a gap');
-    const diff = await person.fetch(`${base}/diff`);
+    const diff = await user.fetch(`${base}/diff`);
     require(diff.status === 200, `the diff answered ${diff.status}: ${await diff.clone().text()}`);
     await writeFile(path.join(folder, 'work.patch'), Buffer.from(await diff.arrayBuffer()));
     const clone = path.join(folder, 'clone');

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { PERMISSIONS } from '@slipway/contracts/organizations';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { makeKey } from '../../apps/app-server/dist/testing/with-key.js';
 
 type Json = Record<string, unknown>;
@@ -27,7 +27,7 @@ export const ENDING: ReadonlySet<string> = new Set([
 /** app-server with one owner of a company organization, a key of theirs that can do all that they can, and a conversation. */
 export interface ApiServer {
   readonly app: ConversationApp;
-  readonly owner: Person;
+  readonly owner: User;
   readonly token: string;
   /**
    * Writes the served document for one kind of caller: with the operations that take it, and with what is really there in the place of ids, so that requests get further
@@ -41,10 +41,10 @@ export async function openApiServer(): Promise<ApiServer> {
   const plenty = Object.fromEntries(['READS', 'WRITES', 'STARTS', 'ANONYMOUS'].map((name) => [`RATE_${name}_PER_MINUTE`, '10000000']));
   const gateway = { SANDBOX_GATEWAY_URL: 'http://127.0.0.1:9', SANDBOX_ACCESS_SECRET: 'test-sandbox-access-secret-test-sandbox' };
   const app = await ConversationApp.start({ env: { ...plenty, ...gateway } });
-  const person = await app.person('Ada');
-  const made = await app.http<{ id: string }>(person, 'POST', '/api/v1/orgs', { name: 'Acme' });
+  const user = await app.user('Ada');
+  const made = await app.http<{ id: string }>(user, 'POST', '/api/v1/orgs', { name: 'Acme' });
   if (made.status !== 201) throw new Error(`an organization could not be made: ${JSON.stringify(made.body)}`);
-  const owner = { ...person, orgId: made.body.id };
+  const owner = { ...user, orgId: made.body.id };
   const { token } = await makeKey(app, owner, [...PERMISSIONS], {}, owner.orgId);
   const conversation = await app.conversation(owner);
   const real: Readonly<Record<string, string>> = { org: owner.orgId, conversation: conversation.id };

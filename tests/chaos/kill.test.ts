@@ -48,7 +48,7 @@ describe('kill -9 of any one process while ten conversations run', () => {
   /** It bills like a provider: for all that it set out to say, whoever was killed meanwhile. */
   let model: BillingServer;
   let redis: Awaited<ReturnType<typeof startRedisServer>>;
-  let person: Awaited<ReturnType<typeof signIn>>;
+  let user: Awaited<ReturnType<typeof signIn>>;
   let database: pg.Client;
   let orgId: string;
   const running: Running[] = [];
@@ -90,8 +90,8 @@ describe('kill -9 of any one process while ten conversations run', () => {
       signal: AbortSignal.timeout(120_000),
       without: ['web'],
     });
-    person = await signIn(stack.url, { username: 'demo', password: 'demo' });
-    orgId = person.me.orgs[0]?.id ?? '';
+    user = await signIn(stack.url, { username: 'demo', password: 'demo' });
+    orgId = user.me.orgs[0]?.id ?? '';
     await reconnect();
   });
 
@@ -116,13 +116,13 @@ describe('kill -9 of any one process while ten conversations run', () => {
     });
   }
 
-  const watch = (conversationId: string): ConversationWatcher => new ConversationWatcher(stack.url, person.cookie, { orgId, conversationId });
+  const watch = (conversationId: string): ConversationWatcher => new ConversationWatcher(stack.url, user.cookie, { orgId, conversationId });
   const post = async (address: string, body: unknown): Promise<Response> =>
     until(
       `POST ${address}`,
       async () => {
         // What every client does: the same key again until there is an answer.
-        const response = await person.fetch(address, {
+        const response = await user.fetch(address, {
           method: 'POST',
           headers: { 'content-type': 'application/json', 'idempotency-key': JSON.stringify(body) },
           body: JSON.stringify(body),

@@ -31,10 +31,10 @@ export function lifeCases(stack: () => StackOnCluster): void {
     expect(start.steps.map(({ status, state }) => `${status} ${state}`)).toEqual(
       expect.arrayContaining(['WAITING_FOR_SANDBOX done', 'PREPARING_REPOSITORY done', 'READY done']),
     );
-    const { files } = (await (await on.open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+    const { files } = (await (await on.open.user.fetch(`${talk.path}/changes`)).json()) as Changes;
     expect(files.map((file) => file.path).sort()).toEqual(['README.md', 'new.txt']);
     const patch = path.join(on.open.folder, 'work.patch');
-    await writeFile(patch, Buffer.from(await (await on.open.person.fetch(`${talk.path}/diff`)).arrayBuffer()));
+    await writeFile(patch, Buffer.from(await (await on.open.user.fetch(`${talk.path}/diff`)).arrayBuffer()));
     const clone = path.join(on.open.folder, 'clone');
     await run('git', ['clone', '-q', path.join(on.open.repositories, REPOSITORY), clone]);
     await run('git', ['apply', patch], { cwd: clone });
@@ -137,7 +137,7 @@ export function lifeCases(stack: () => StackOnCluster): void {
     const said = stepDetails(talk).join('\n');
     expect(said).toMatch(/deleted|no longer there/);
     expect(said).not.toMatch(/workspace of this session was lost/);
-    const { files } = (await (await on.open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+    const { files } = (await (await on.open.user.fetch(`${talk.path}/changes`)).json()) as Changes;
     expect(files.map((file) => file.path)).toEqual(expect.arrayContaining(['step-0.txt', 'step-1.txt']));
     await on.sandboxIs(idle, 'PAUSED');
     expect((await on.pods()).map(({ metadata }) => metadata.uid)).not.toContain(idlePod.metadata.uid);

@@ -43,7 +43,7 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
   const converse = async (name: string, commands: readonly string[]): Promise<Span[]> => {
     const trace = newTrace();
     const prompt = open.book.write(name, [...commands.map((command) => terminal(command)), finish()]);
-    const talk = open.follow(((await (await open.create({ prompt }, open.person, click(trace))).json()) as Conversation).id);
+    const talk = open.follow(((await (await open.create({ prompt }, open.user, click(trace))).json()) as Conversation).id);
     await talk.ended('finished');
     let before = -1;
     // Each service sends every two seconds.
@@ -101,7 +101,7 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
 
   it('put each statement of two interleaved requests under its own', async () => {
     const ask = async (trace: string): Promise<void> => {
-      expect((await open.person.fetch(`/api/v1/orgs/${open.orgId}/conversations`, { headers: click(trace) })).status).toBe(200);
+      expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`, { headers: click(trace) })).status).toBe(200);
     };
     const alone = newTrace();
     await ask(alone);
@@ -146,7 +146,7 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
 
   it('send no word of a prompt, no value of a statement and no header to the agent', async () => {
     const text = JSON.stringify(await agent.spans());
-    for (const word of ['Please do it', 'seq 3 300', open.person.cookie.slice(-30), open.secrets.runtimeApiKey, 'sk-canary']) expect(text).not.toContain(word);
+    for (const word of ['Please do it', 'seq 3 300', open.user.cookie.slice(-30), open.secrets.runtimeApiKey, 'sk-canary']) expect(text).not.toContain(word);
     for (const { meta } of await agent.spans()) if (meta['span.kind'] === 'client') expect(meta['http.url'] ?? 'http://h').toMatch(/^http:\/\/[^/]+$/);
     expect(text).not.toMatch(/error\.(message|stack)|useragent|_dd\.git|\/work\/|slipway-traced/);
   });
@@ -156,7 +156,7 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
       await gate.set(mode);
       const before = gate.met[mode];
       const lines = TRACED_APPS.map((app) => logLines(app).filter(({ severity }) => severity === 'ERROR').length);
-      for (let at = 0; at < 20; at += 1) expect((await open.person.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
+      for (let at = 0; at < 20; at += 1) expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
       if (mode !== 'absent') await until('a tracer has met it', () => gate.met[mode] > before, 30_000);
       expect(TRACED_APPS.map((app) => logLines(app).filter(({ severity }) => severity === 'ERROR').length)).toEqual(lines);
     });
@@ -164,16 +164,16 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
   it('answer as before while the agent is slow, and send again when it is well', async () => {
     await gate.set('pass');
     await agent.delay(5);
-    for (let at = 0; at < 20; at += 1) expect((await open.person.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
+    for (let at = 0; at < 20; at += 1) expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
     await agent.delay(0);
     const trace = newTrace();
-    await open.person.fetch('/api/v1/me', { headers: click(trace) });
+    await open.user.fetch('/api/v1/me', { headers: click(trace) });
     await until('it is sent', async () => (await agent.spansOf(trace)).length > 0, 60_000);
   });
 
   it('end in time and cleanly with an agent that never answers', async () => {
     await gate.set('silent');
-    await open.person.fetch('/api/v1/me');
+    await open.user.fetch('/api/v1/me');
     await open.stack.stop();
     for (const app of TRACED_APPS) {
       const lines = logLines(app);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { type SignedInClient, signIn } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -22,7 +22,7 @@ const SLOW = 60_000;
 describeUnless(missing)('a user whose work is at a real Gitea, in a browser', () => {
   let folder: string;
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let shop: GiteaRepository;
   let stack: Stack;
   let browser: Browser;
@@ -106,7 +106,7 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
   };
   const dialog = (): Locator => page.getByRole('dialog');
   /** Presses Link, consents at Gitea as this user, and comes back. */
-  const goToGitea = async (as: GiteaPerson): Promise<void> => {
+  const goToGitea = async (as: GiteaUser): Promise<void> => {
     // 204: the browser stays where it is.
     await page.route(`${gitea.url}/**`, (route) => route.fulfill({ status: 204 }));
     const [asked] = await Promise.all([

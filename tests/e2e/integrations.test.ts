@@ -111,7 +111,7 @@ describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-g
 
     /** As Gitea delivers the label `slipway` on an issue. */
     const deliverLabel = async (address: string, secret: string, title: string): Promise<number> => {
-      const person = { id: 7, login: 'ann' };
+      const user = { id: 7, login: 'ann' };
       const at = '2026-11-23T10:00:00Z';
       const issue = {
         id: Math.ceil(Math.random() * 1e9),
@@ -124,8 +124,8 @@ describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-g
       const body = JSON.stringify({
         action: 'label_updated',
         repository: { id: 42, full_name: 'acme/shop', private: true, default_branch: 'main' },
-        sender: person,
-        issue: { ...issue, user: person, created_at: at, updated_at: at, labels: [{ id: 3, name: 'slipway' }], assignees: [] },
+        sender: user,
+        issue: { ...issue, user: user, created_at: at, updated_at: at, labels: [{ id: 3, name: 'slipway' }], assignees: [] },
       });
       const answer = await fetch(address, {
         method: 'POST',

@@ -88,10 +88,10 @@ describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-g
     }
 
     /** A page of a signed-in user, and its requests to the sandbox. */
-    async function pageOf(person: SignedInClient): Promise<{ context: BrowserContext; page: Page; reached: string[] }> {
+    async function pageOf(user: SignedInClient): Promise<{ context: BrowserContext; page: Page; reached: string[] }> {
       const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
       await context.addCookies(
-        person.cookie.split('; ').map((pair) => ({ name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1), url: stack.url })),
+        user.cookie.split('; ').map((pair) => ({ name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1), url: stack.url })),
       );
       const page = await openPage(context, complaints);
       page.setDefaultTimeout(SLOW.timeout);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import type { Broken } from './broken-rules.ts';
 import { ACTORS, type Actor, type Company, World } from './world.ts';
 
@@ -179,24 +179,24 @@ describe('four eyes', () => {
 
 /** Ada's organization under four eyes, with three more members, a service account of Bob's whose key Carol made, and one that this one has made. */
 async function companyOf(app: ConversationApp): Promise<Company> {
-  const people = { ada: await app.person('Ada'), bob: await app.person('Bob'), carol: await app.person('Carol'), dave: await app.person('Dave') };
+  const people = { ada: await app.user('Ada'), bob: await app.user('Bob'), carol: await app.user('Carol'), dave: await app.user('Dave') };
   const { orgId } = people.ada;
   for (const { userId } of [people.bob, people.carol, people.dave])
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [orgId, userId]);
   await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": true, "confirmation": "always"}' WHERE id = $1`, [orgId]);
-  const account = async (name: string, role: string, maker: { person?: Person; key?: string }): Promise<string> => {
-    const made = await app.http<{ id: string }>(maker.person ?? null, 'POST', `/api/v1/orgs/${orgId}/service-accounts`, { name, role }, headersOf(maker.key));
+  const account = async (name: string, role: string, maker: { user?: User; key?: string }): Promise<string> => {
+    const made = await app.http<{ id: string }>(maker.user ?? null, 'POST', `/api/v1/orgs/${orgId}/service-accounts`, { name, role }, headersOf(maker.key));
     if (made.status !== 201) throw new Error(`service account: ${made.status} ${JSON.stringify(made.body)}`);
     return made.body.id;
   };
-  const keyOf = async (serviceAccountId: string, scopes: readonly string[], maker: { person?: Person; key?: string }): Promise<string> => {
+  const keyOf = async (serviceAccountId: string, scopes: readonly string[], maker: { user?: User; key?: string }): Promise<string> => {
     const body = { name: 'k', scopes, serviceAccountId };
-    const key = await app.http<{ token: string }>(maker.person ?? null, 'POST', `/api/v1/orgs/${orgId}/api-keys`, body, headersOf(maker.key));
+    const key = await app.http<{ token: string }>(maker.user ?? null, 'POST', `/api/v1/orgs/${orgId}/api-keys`, body, headersOf(maker.key));
     if (key.status !== 201) throw new Error(`key: ${key.status} ${JSON.stringify(key.body)}`);
     return key.body.token;
   };
-  const robot = await account('Robot', 'admin', { person: people.bob });
-  const robotKey = await keyOf(robot, [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage'], { person: people.carol });
+  const robot = await account('Robot', 'admin', { user: people.bob });
+  const robotKey = await keyOf(robot, [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage'], { user: people.carol });
   const made = await account('Made', 'member', { key: robotKey });
   const madeKey = await keyOf(made, ['conversation:read', 'conversation:write', 'sandbox:access'], { key: robotKey });
   return { people, accounts: { robot: { id: robot, key: robotKey }, made: { id: made, key: madeKey } } };

@@ -9,7 +9,7 @@ import { pendingActions } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { WebSocket } from 'ws';
 import { TestSandbox } from '../../apps/agent-server/dist/testing/sandbox.js';
-import type { ConversationApp, Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import type { ConversationApp, User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { type Broken, breakAskers, breakAudit } from './broken-rules.ts';
 import { BrokenWire } from './broken-wire.ts';
 
@@ -25,7 +25,7 @@ type ServiceAccount = 'robot' | 'made';
 const isAccount = (actor: Actor): actor is ServiceAccount => actor === 'robot' || actor === 'made';
 
 export interface Company {
-  readonly people: Readonly<Record<Exclude<Actor, ServiceAccount>, Person>>;
+  readonly people: Readonly<Record<Exclude<Actor, ServiceAccount>, User>>;
   readonly accounts: Readonly<Record<ServiceAccount, { readonly id: string; readonly key: string }>>;
 }
 

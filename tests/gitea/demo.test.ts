@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
-import { GiteaPerson, GiteaServer, missingForGitea } from '@slipway/testing/gitea';
+import { GiteaServer, GiteaUser, missingForGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { demoAccounts, instructions } from '../../tools/gitea/demo-accounts.ts';
 import { WorkCopy } from './work-copy.ts';
@@ -19,11 +19,11 @@ describeUnless(missing)('what npm run gitea makes', () => {
       const accounts = await demoAccounts(server);
       expect(await demoAccounts(server)).toEqual(accounts);
       expect((await stat(path.join(home, 'demo.json'))).mode & 0o077).toBe(0);
-      const { person, bot } = accounts;
-      for (const said of [person.password, bot.token, `${server.url}/demo/shop`]) expect(instructions(server.url, accounts, home)).toContain(said);
-      await GiteaPerson.signIn(server.url, person.login, person.password);
+      const { user, bot } = accounts;
+      for (const said of [user.password, bot.token, `${server.url}/demo/shop`]) expect(instructions(server.url, accounts, home)).toContain(said);
+      await GiteaUser.signIn(server.url, user.login, user.password);
 
-      const slipway = new GiteaPerson(server.url, bot.login, '', bot.token);
+      const slipway = new GiteaUser(server.url, bot.login, '', bot.token);
       const shop = slipway.repository('demo', 'shop');
       const copy = await WorkCopy.clone(slipway.cloneUrl(shop));
       copies.push(copy);

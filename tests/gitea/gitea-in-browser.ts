@@ -1,13 +1,13 @@
-import type { GiteaPerson } from '@slipway/testing/gitea';
+import type { GiteaUser } from '@slipway/testing/gitea';
 import type { Page } from 'playwright-core';
 
 /** As a user does it on Gitea's own pages, which `prepareGiteaPages` builds. */
-export async function signInToGitea(page: Page, person: GiteaPerson): Promise<void> {
-  await page.goto(`${person.url}/user/login`);
-  await page.getByLabel('Username or Email Address').fill(person.login);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
+export async function signInToGitea(page: Page, user: GiteaUser): Promise<void> {
+  await page.goto(`${user.url}/user/login`);
+  await page.getByLabel('Username or Email Address').fill(user.login);
+  await page.getByLabel('Password', { exact: true }).fill(user.password);
   await page.getByRole('button', { name: 'Sign In' }).click();
-  await page.waitForURL(`${person.url}/`);
+  await page.waitForURL(`${user.url}/`);
 }
 
 /** @param issue address of an issue's page. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, GiteaRefusal, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, GiteaRefusal, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 import { WorkCopy } from './work-copy.ts';
@@ -15,7 +15,7 @@ const FILES = { 'README.md': '# Shop\n', 'total.js': 'export const total = (pric
 
 describeUnless(missing)('a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let shop: GiteaRepository;
   const copies: WorkCopy[] = [];
   const clone = async (url: string): Promise<WorkCopy> => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaOAuth2Application, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 
 const missing = await missingForGitea();
@@ -15,7 +15,7 @@ interface Tokens {
 
 describeUnless(missing)('OAuth2 at a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let application: GiteaOAuth2Application;
   beforeAll(async () => {
     if (missing !== null) return;

@@ -5,7 +5,7 @@ import { afterTest } from '@slipway/testing/jest';
 import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { MailSink } from './mail-sink.ts';
-import { PersonInChromium } from './person-in-chromium.ts';
+import { UserInChromium } from './user-in-chromium.ts';
 
 const LIN = { username: 'lin', password: 'correct horse', email: 'lin@example.test', firstName: 'Lin', lastName: 'Yutang' };
 
@@ -17,23 +17,23 @@ export function describeGates(world: () => IdentityWorld, browser: () => Browser
     await world().keycloak.admin.makeRealm(realmFor('strict', app.url, { smtp, verifyEmail: true, totp: 'required' }));
     const issuer = world().issuer(app.url, 'strict');
     const begun = await issuer.begin();
-    const person = await PersonInChromium.at(browser(), begun.url);
-    const { page } = person;
+    const user = await UserInChromium.at(browser(), begun.url);
+    const { page } = user;
     afterTest(async () => {
-      await person.close();
+      await user.close();
       await mail.close();
       await app.close();
     });
-    await person.register(LIN);
+    await user.register(LIN);
     let secret: string | undefined;
     // The realm decides which comes first.
     for (let step = 0; step < 5 && !page.url().startsWith(app.redirectUri); step += 1) {
       if (await page.locator('input[name="totp"]').isVisible()) {
         await page.locator('#mode-manual').click();
         secret = await page.locator('#kc-totp-secret-key').innerText();
-        await person.fill({ totp: oneTimeCode(secret), userLabel: 'phone' });
+        await user.fill({ totp: oneTimeCode(secret), userLabel: 'phone' });
       } else if (await page.locator('input[name="password-new"]').isVisible()) {
-        await person.fill({ 'password-new': LIN.password, 'password-confirm': LIN.password });
+        await user.fill({ 'password-new': LIN.password, 'password-confirm': LIN.password });
       } else {
         await page.getByRole('heading', { name: 'Email verification' }).waitFor();
         await page.goto(await until('the message has come', () => mail.linkFor(LIN.email)));
@@ -44,7 +44,7 @@ export function describeGates(world: () => IdentityWorld, browser: () => Browser
     expect(identity).toMatchObject({ name: 'Lin Yutang', email: LIN.email, emailVerified: true });
 
     const again = await issuer.begin({ prompt: 'login' });
-    const elsewhere = await PersonInChromium.at(browser(), again.url);
+    const elsewhere = await UserInChromium.at(browser(), again.url);
     afterTest(() => elsewhere.close());
     await elsewhere.fill({ username: LIN.username, password: LIN.password });
     await elsewhere.fill({ otp: '000000' });

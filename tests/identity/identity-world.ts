@@ -71,7 +71,7 @@ export class IdentityWorld {
       themes: fileURLToPath(new URL('../../keycloak/themes', import.meta.url)),
       say: (line) => console.log(line),
     });
-    await keycloak.admin.createPerson(ADA);
+    await keycloak.admin.createUser(ADA);
     const database = await createTestDatabase();
     const clock = new MovableClock();
     const config = testConfig(

@@ -7,9 +7,9 @@ import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
 import { describeGates } from './gates.ts';
 import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
-import { PersonInChromium } from './person-in-chromium.ts';
 import { describeSecondFactor } from './second-factor.ts';
 import { describeTheme } from './theme.ts';
+import { UserInChromium } from './user-in-chromium.ts';
 
 const executable = findChromium();
 const missing = await whyNoKeycloak((line) => console.log(line));
@@ -27,11 +27,11 @@ describeUnless(missing)('Keycloak', () => {
 
   describeIssuer('Keycloak', async (appUrl) => {
     const admin = await world.keycloak.admin.makeRealm(realmFor('contract', appUrl));
-    await admin.createPerson(ADA);
+    await admin.createUser(ADA);
     return {
       issuerUrl: world.issuerUrl('contract'),
       ...world.client,
-      person: { ...ADA, name: `${ADA.firstName} ${ADA.lastName}` },
+      user: { ...ADA, name: `${ADA.firstName} ${ADA.lastName}` },
       kill: () => world.keycloak.kill(),
       start: () => world.keycloak.start(),
       close: async () => {},
@@ -43,7 +43,7 @@ describeUnless(missing)('Keycloak', () => {
       const app = await AppOfIssuer.listen();
       afterTest(() => app.close());
       const admin = await world.keycloak.admin.makeRealm(realmFor('rotation', app.url));
-      await admin.createPerson(ADA);
+      await admin.createUser(ADA);
       const issuer = world.issuer(app.url, 'rotation');
       const signedIn = async () => {
         const { query, transaction } = await comeBack(app, issuer, ADA);
@@ -83,13 +83,13 @@ describeUnless(missing)('Keycloak', () => {
       });
       afterAll(() => browser?.close());
 
-      let person: PersonInChromium;
-      afterEach(() => person?.close());
+      let user: UserInChromium;
+      afterEach(() => user?.close());
       const open = async (url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<Page> => {
-        person = await PersonInChromium.at(browser, url);
-        return person.page;
+        user = await UserInChromium.at(browser, url);
+        return user.page;
       };
-      const me = (): Promise<{ id: string; name: string; email: string | null }> => person.json(`${world.url}/api/v1/me`);
+      const me = (): Promise<{ id: string; name: string; email: string | null }> => user.json(`${world.url}/api/v1/me`);
 
       describeGates(
         () => world,
@@ -106,25 +106,25 @@ describeUnless(missing)('Keycloak', () => {
 
       it('registers and comes back signed in; after a sign-out the issuer asks for the password again', async () => {
         const page = await open();
-        await person.register({ username: 'mary', password: 'correct horse', email: 'mary@example.test', firstName: 'Mary', lastName: 'Somerville' });
+        await user.register({ username: 'mary', password: 'correct horse', email: 'mary@example.test', firstName: 'Mary', lastName: 'Somerville' });
         expect(await me()).toMatchObject({ name: 'Mary Somerville', email: 'mary@example.test' });
         const logoutUrl = await page.evaluate(async () => ((await (await fetch('/api/logout', { method: 'POST' })).json()) as { logoutUrl: string }).logoutUrl);
         await page.goto(logoutUrl);
         expect(page.url()).toBe(`${world.url}/`);
         await page.goto(`${world.url}/oauth/login?redirect=/api/v1/me`);
-        await person.fill({ username: 'mary', password: 'wrong' });
+        await user.fill({ username: 'mary', password: 'wrong' });
         await page.getByText('Invalid username or password.').waitFor();
-        await person.fill({ username: 'mary', password: 'correct horse' });
+        await user.fill({ username: 'mary', password: 'correct horse' });
         expect(await me()).toMatchObject({ name: 'Mary Somerville' });
       });
 
       /** From the realm's page to the company's, and in as this user of the company's. */
       async function chooseCompany(values: Readonly<Record<string, string>>): Promise<void> {
-        const { page } = person;
+        const { page } = user;
         await page.getByRole('link', { name: 'Company account' }).click();
         await page.waitForURL(`${new URL(world.company.issuerUrl).origin}/**`);
         if (values['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
-        await person.fill(values);
+        await user.fill(values);
         await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
       }
 
@@ -135,7 +135,7 @@ describeUnless(missing)('Keycloak', () => {
         await page.route(`${world.url}/oauth/keycloak/callback**`, (route) => route.fulfill({ body: 'back', contentType: 'text/plain' }));
         await chooseCompany({ name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'correct horse' });
         // Its issuer knows one name, and the realm wants two.
-        if (!page.url().startsWith(world.url)) await person.fill({ firstName: 'Grace', lastName: 'Hopper' });
+        if (!page.url().startsWith(world.url)) await user.fill({ firstName: 'Grace', lastName: 'Hopper' });
         await page.waitForURL(`${world.url}/oauth/keycloak/callback**`);
         const { identity, tokens } = await issuer.finish(new URL(page.url()).search.slice(1), transaction);
         expect(identity).toMatchObject({ name: 'Grace Hopper', email: 'grace@example.test', emailVerified: true, provider: 'company' });
@@ -148,22 +148,22 @@ describeUnless(missing)('Keycloak', () => {
 
       it('who comes with the e-mail address of an account has to confirm that it is theirs, and is then that user', async () => {
         const known = { username: 'demo-here', password: 'correct horse', firstName: 'Demo', lastName: 'Person', email: 'demo@example.test' };
-        const id = await world.keycloak.admin.createPerson(known);
+        const id = await world.keycloak.admin.createUser(known);
         const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
         const before_ = (await signIn(world.url, known)).me.id;
         const page = await open();
         await chooseCompany({ username: 'demo', password: 'demo' });
-        if ((await page.locator('input[name="lastName"]').count()) > 0) await person.fill({ firstName: 'Demo', lastName: 'Person' });
+        if ((await page.locator('input[name="lastName"]').count()) > 0) await user.fill({ firstName: 'Demo', lastName: 'Person' });
         await page.getByRole('heading', { name: 'Account already exists' }).waitFor();
         expect(await links()).toEqual([]);
         await page.getByRole('button', { name: 'Add to existing account' }).click();
-        await person.fill({ password: 'wrong' });
+        await user.fill({ password: 'wrong' });
         await page.getByText('Invalid password').or(page.getByText('Invalid username or password.')).first().waitFor();
         expect(await links()).toEqual([]);
-        await person.fill({ password: 'correct horse' });
+        await user.fill({ password: 'correct horse' });
         expect(await me()).toMatchObject({ id: before_, email: 'demo@example.test' });
         expect(await links()).toMatchObject([{ identityProvider: 'company' }]);
-        await person.close();
+        await user.close();
         await open();
         await chooseCompany({ username: 'demo', password: 'demo' });
         expect(await me()).toMatchObject({ id: before_ });
@@ -180,20 +180,20 @@ describeUnless(missing)('Keycloak', () => {
   );
 
   describe('a signed-in user', () => {
-    const works = async (person: SignedInClient): Promise<boolean> => (await person.fetch('/api/v1/me')).status === 200;
+    const works = async (user: SignedInClient): Promise<boolean> => (await user.fetch('/api/v1/me')).status === 200;
     const sessionsOf = async (username: string): Promise<Array<{ id: string }>> => {
       const [user] = await world.keycloak.admin.call<Array<{ id: string }>>('GET', `/users?username=${username}&exact=true`);
       return world.keycloak.admin.call('GET', `/users/${user?.id}/sessions`);
     };
 
     it('stays signed in as long as the realm renews their tokens, and no longer', async () => {
-      const person = await signIn(world.url, ADA);
+      const user = await signIn(world.url, ADA);
       world.clock.advance(TOKEN_IS_DUE_MS);
-      expect(await works(person)).toBe(true);
+      expect(await works(user)).toBe(true);
       const token = await world.keycloak.admin.call<Array<{ id: string }>>('GET', `/users?username=${ADA.username}&exact=true`);
       await world.keycloak.admin.call('POST', `/users/${token[0]?.id}/logout`);
       world.clock.advance(TOKEN_IS_DUE_MS);
-      await until('the session is over', async () => !(await works(person)));
+      await until('the session is over', async () => !(await works(user)));
     });
 
     it('is signed out when the realm ends that session, by the back channel, and only of that one', async () => {
@@ -211,11 +211,11 @@ describeUnless(missing)('Keycloak', () => {
     });
 
     it('works on while Keycloak is away; who wants to sign in reads why not; both as before within five seconds of its return', async () => {
-      const person = await signIn(world.url, ADA);
+      const user = await signIn(world.url, ADA);
       await world.keycloak.kill();
       for (const _ of [1, 2]) {
         world.clock.advance(TOKEN_IS_DUE_MS);
-        expect(await works(person)).toBe(true);
+        expect(await works(user)).toBe(true);
       }
       await until(
         'the outage is seen',
@@ -228,10 +228,10 @@ describeUnless(missing)('Keycloak', () => {
       expect((await world.tokenOfService()).status).toBe(200);
       const passed = stopwatch();
       world.clock.advance(TOKEN_IS_DUE_MS);
-      expect(await works(person)).toBe(true);
+      expect(await works(user)).toBe(true);
       expect((await new CookieClient().send(`${world.url}/oauth/login`)).status).toBe(302);
       expect(passed()).toBeLessThan(5_000);
-      expect((await signIn(world.url, ADA)).me.id).toBe(person.me.id);
+      expect((await signIn(world.url, ADA)).me.id).toBe(user.me.id);
     });
   });
 });

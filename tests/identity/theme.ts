@@ -3,16 +3,16 @@ import { afterTest } from '@slipway/testing/jest';
 import type { Browser } from 'playwright-core';
 import { expectClean } from '../e2e/browser.ts';
 import type { IdentityWorld } from './identity-world.ts';
-import { PersonInChromium } from './person-in-chromium.ts';
+import { UserInChromium } from './user-in-chromium.ts';
 
 const ACCENT = { light: 'rgb(47, 85, 212)', dark: 'rgb(138, 166, 255)' } as const;
 
 /** Keycloak's own pages, as `keycloak/themes/slipway` dresses them. */
 export function describeTheme(world: () => IdentityWorld, browser: () => Browser): void {
   it('its pages have our name, mark and colours, light and dark, on a phone and a wide screen, and are clean for who cannot see them', async () => {
-    const person = await PersonInChromium.at(browser(), `${world().url}/oauth/login`);
-    afterTest(() => person.close());
-    const { page } = person;
+    const user = await UserInChromium.at(browser(), `${world().url}/oauth/login`);
+    afterTest(() => user.close());
+    const { page } = user;
     await page.getByText('Slipway', { exact: true }).waitFor();
     const mark = await page.evaluate(
       () => /url\("(.+)"\)/.exec(getComputedStyle(document.querySelector('#kc-header-wrapper') as Element, '::before').backgroundImage)?.[1],

@@ -7,8 +7,8 @@ import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/c
 import { runDocumented } from '../operate/documented.ts';
 import { openPostgresClient } from '../operate/postgres-client.ts';
 import { Backup } from './backup.ts';
-import { missingForBrowser, Person } from './person.ts';
 import { ofRelease, podNames } from './release-objects.ts';
+import { missingForBrowser, User } from './user.ts';
 
 const missing = (await missingForInstall()) ?? missingForBrowser();
 const client = missing ?? (await openPostgresClient());
@@ -20,13 +20,13 @@ jest.setTimeout(900_000);
 
 describeUnless(missing)('the chart, installed on a cluster', () => {
   let on: OpenInstall;
-  let person: Person;
+  let user: User;
   beforeAll(async () => {
     on = await openInstall();
-    person = await Person.open(on);
+    user = await User.open(on);
   });
   afterAll(async () => {
-    await person?.close();
+    await user?.close();
     await on?.close();
   });
 
@@ -41,8 +41,8 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
       } catch (error) {
         broken = true;
         await mkdir('test-results', { recursive: true });
-        await person?.page.screenshot({ path: `test-results/${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
-        throw new Error(`${String(error)}\n\nThe page shows: ${await person?.page.innerText('body')}`, { cause: error });
+        await user?.page.screenshot({ path: `test-results/${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
+        throw new Error(`${String(error)}\n\nThe page shows: ${await user?.page.innerText('body')}`, { cause: error });
       }
     });
   };
@@ -94,17 +94,17 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
     await bothReady();
   });
 
-  let asked: Awaited<ReturnType<Person['signIn']>> | undefined;
+  let asked: Awaited<ReturnType<User['signIn']>> | undefined;
   let conversation = '';
   step('a user signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
-    asked = await person.signIn();
-    await person.giveTask('Look around and leave a short note', on.repositoryUrl);
-    conversation = person.page.url();
-    await person.sees(/^Started: 7 steps/);
-    await person.sees('First I look around, with a real shell.');
-    await person.statusIs('Finished');
-    expect(await person.opensDiff(/SLIPWAY_DEMO\.md/)).toContain('Slipway');
-    expect(await person.wholeLog()).toEqual(['Look around and leave a short note']);
+    asked = await user.signIn();
+    await user.giveTask('Look around and leave a short note', on.repositoryUrl);
+    conversation = user.page.url();
+    await user.sees(/^Started: 7 steps/);
+    await user.sees('First I look around, with a real shell.');
+    await user.statusIs('Finished');
+    expect(await user.opensDiff(/SLIPWAY_DEMO\.md/)).toContain('Slipway');
+    expect(await user.wholeLog()).toEqual(['Look around and leave a short note']);
   });
 
   it('the sign-in went through the page of a real Keycloak', () => {
@@ -116,10 +116,10 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
   });
 
   step('sandbox-gateway admits the browser with a ticket, on an origin of its own, and no other', async () => {
-    const { url, ticket } = await person.grantSandbox('agent-server');
+    const { url, ticket } = await user.grantSandbox('agent-server');
     expect(new URL(url).hostname).toMatch(/^8000-[0-9a-f-]+\.sandboxes\.slipway\.test$/);
-    expect(await person.opens(`${url}alive`)).toMatchObject({ status: 401 });
-    expect(await person.entersSandbox(ticket, '/alive')).toEqual({ status: 200, url: `${url}alive`, text: '{"status":"ok"}' });
+    expect(await user.opens(`${url}alive`)).toMatchObject({ status: 401 });
+    expect(await user.entersSandbox(ticket, '/alive')).toEqual({ status: 200, url: `${url}alive`, text: '{"status":"ok"}' });
   });
 
   step('helm test passes', async () => {
@@ -136,16 +136,16 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
   });
 
   step('an upgrade that restarts everything in the middle of a run loses no message, and the page goes on by itself', async () => {
-    await person.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
-    await person.sees(/a good moment to try Stop/);
-    await person.page.evaluate(() => Object.assign(globalThis, { stillTheSamePage: true }));
+    await user.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
+    await user.sees(/a good moment to try Stop/);
+    await user.page.evaluate(() => Object.assign(globalThis, { stillTheSamePage: true }));
     const old = await podNames(on.cluster, 'slipway');
     const upgrade = on.helm.run(chartCommand('upgrade', [...on.flags, '--set', 'pods.annotations.restarted=once']));
     upgrade.catch(() => {});
     const sent: string[] = [];
     const sendsOne = async (text: string): Promise<void> => {
       sent.push(text);
-      await person.send(text);
+      await user.send(text);
     };
     const ask = (args: readonly string[]): Promise<string> => on.cluster.kubectl(['-n', 'slipway', ...args]);
     for (const app of DEPLOYMENTS) {
@@ -158,10 +158,10 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
     expect(now.filter((name) => old.includes(name))).toEqual([]);
     await sendsOne('Count to 1 after the upgrade');
     // They are taken in by their order.
-    await person.sees(sent.at(-1) ?? '', 90_000);
-    await person.statusIs('Finished');
-    expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, ...sent]);
-    expect(await person.page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
+    await user.sees(sent.at(-1) ?? '', 90_000);
+    await user.statusIs('Finished');
+    expect(await user.wholeLog()).toEqual([`Count to ${COUNT}`, ...sent]);
+    expect(await user.page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
   });
 
   step('a Helm that was killed in the middle of an upgrade leaves a release that the commands of docs/operate/upgrade.md bring back', async () => {
@@ -203,29 +203,29 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
     await bothReady();
     expect(await secrets()).toBe(before);
     // Pods are ready a moment before the node leads to them.
-    await until('the ingress leads to them', async () => (await person.page.reload())?.ok() === true, 30_000);
-    const messages = await person.wholeLog();
-    await person.send('Count to 2');
-    await person.sees('I count to 2, one number a second');
-    await person.statusIs('Finished');
-    expect(await person.wholeLog()).toEqual([...messages, 'Count to 2']);
+    await until('the ingress leads to them', async () => (await user.page.reload())?.ok() === true, 30_000);
+    const messages = await user.wholeLog();
+    await user.send('Count to 2');
+    await user.sees('I count to 2, one number a second');
+    await user.statusIs('Finished');
+    expect(await user.wholeLog()).toEqual([...messages, 'Count to 2']);
   });
 
   step(
     'backed up and restored into a fresh namespace by the commands of docs/operate/backup.md, a conversation goes on with its log and its files',
     async () => {
-      await person.page.goto(conversation);
-      await person.pause();
-      const messages = await person.wholeLog();
+      await user.page.goto(conversation);
+      await user.pause();
+      const messages = await user.wholeLog();
       const backup = await Backup.take(on, typeof client === 'string' ? '' : client.folder);
       await backup.restore();
-      await person.page.reload();
-      expect(await person.wholeLog()).toEqual(messages);
-      await person.send('And once more');
+      await user.page.reload();
+      expect(await user.wholeLog()).toEqual(messages);
+      await user.send('And once more');
       // It finds what the first message left in the workspace.
-      await person.sees('SLIPWAY_DEMO.md is there with 1 entry.', 90_000);
-      await person.statusIs('Finished');
-      expect(await person.wholeLog()).toEqual([...messages, 'And once more']);
+      await user.sees('SLIPWAY_DEMO.md is there with 1 entry.', 90_000);
+      await user.statusIs('Finished');
+      expect(await user.wholeLog()).toEqual([...messages, 'And once more']);
       // And in no sandbox of the old release.
       const places = await on.cluster.kubectl(['get', 'pods', '--all-namespaces', '-l', 'slipway.dev/claim', '-o', 'jsonpath={.items[*].metadata.namespace}']);
       expect([...new Set(places.split(' '))]).toEqual(['restored-sandboxes']);

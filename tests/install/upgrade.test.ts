@@ -3,9 +3,9 @@ import { until } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
 import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
-import { missingForBrowser, Person } from './person.ts';
 import { openPreviousRelease, type PreviousRelease } from './previous-release.ts';
 import { podNames } from './release-objects.ts';
+import { missingForBrowser, User } from './user.ts';
 
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while the one version takes the place of the other, one number a second. */
@@ -24,7 +24,7 @@ jest.setTimeout(900_000);
 describeUnless(typeof found === 'string' ? found : false)('the chart of the version before, installed and upgraded to this one while an agent works', () => {
   const previous = found as PreviousRelease;
   let on: OpenInstall;
-  let person: Person;
+  let user: User;
   /** One after the other: after a step that failed the next ones would only wait. */
   let broken = false;
   const step = (name: string, work: () => Promise<void>): void => {
@@ -40,44 +40,44 @@ describeUnless(typeof found === 'string' ? found : false)('the chart of the vers
     for (const archive of previous.archives) await on.cluster.importImage(archive);
     await on.imagesKnown(previous.digest);
     await on.imagesKnown();
-    person = await Person.open(on);
+    user = await User.open(on);
   });
   afterAll(async () => {
-    await person?.close();
+    await user?.close();
     await on?.close();
   });
 
   step('the version before is installed, and a user of it has a conversation that works', async () => {
     await on.helm.run(chartCommand('install', previous.flags, 'slipway', 'slipway', previous.chart));
     // Pods are ready a moment before the node leads to them.
-    await until('the ingress leads to them', async () => (await person.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);
-    await person.signIn();
-    await person.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
-    await person.sees(/a good moment to try Stop/);
+    await until('the ingress leads to them', async () => (await user.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);
+    await user.signIn();
+    await user.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
+    await user.sees(/a good moment to try Stop/);
   });
 
   step('one helm upgrade brings this version while the agent works: its conversation ends, whole, and takes one more message', async () => {
     const old = await podNames(on.cluster, 'slipway');
     expect(old.length).toBe(2 * DEPLOYMENTS.length);
-    const conversation = person.page.url();
+    const conversation = user.page.url();
     const began = performance.now();
     await on.helm.run(chartCommand('upgrade', on.flags));
     console.log(`upgraded in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
     expect((await podNames(on.cluster, 'slipway')).filter((name) => old.includes(name))).toEqual([]);
     // The version before had another session cookie over https, which this one does not take from a browser: whoever was signed in signs in again.
-    await person.page.context().clearCookies();
-    await person.signIn();
-    await person.page.goto(conversation);
-    await person.send('Count to 1 after the upgrade');
-    await person.sees('Count to 1 after the upgrade', 90_000);
-    await person.statusIs('Finished');
-    expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, 'Count to 1 after the upgrade']);
+    await user.page.context().clearCookies();
+    await user.signIn();
+    await user.page.goto(conversation);
+    await user.send('Count to 1 after the upgrade');
+    await user.sees('Count to 1 after the upgrade', 90_000);
+    await user.statusIs('Finished');
+    expect(await user.wholeLog()).toEqual([`Count to ${COUNT}`, 'Count to 1 after the upgrade']);
   });
 
   step('a conversation that is new runs in a sandbox of this version, and helm test passes', async () => {
-    await person.giveTask('Look around and leave a short note', on.repositoryUrl);
-    await person.sees('First I look around, with a real shell.');
-    await person.statusIs('Finished');
+    await user.giveTask('Look around and leave a short note', on.repositoryUrl);
+    await user.sees('First I look around, with a real shell.');
+    await user.statusIs('Finished');
     expect(await on.helm.run(['test', 'slipway', '--namespace', 'slipway', '--timeout', '120s'])).toMatch(/Phase:\s+Succeeded/);
   });
 });

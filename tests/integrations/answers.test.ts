@@ -12,10 +12,10 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/clients/llm-gateway.client.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integrations/answers/integration-answer.js';
@@ -35,9 +35,9 @@ const logger = createLogger('answers-test', 'silent');
 describeUnless(missing)('what a thread on a real Gitea shows', () => {
   let gitea: Gitea;
   let shop: GiteaRepository;
-  let mia: GiteaPerson;
+  let mia: GiteaUser;
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   let made: ConnectionWithSecret;
   let pool: SqlPool;
   let queue: Queue;
@@ -56,7 +56,7 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
     mia = await gitea.admin.createUser('mia');
     await shop.addCollaborator('mia', 'write');
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     const { body } = await app.http<ConnectionWithSecret>(olga, 'POST', path('/integrations/connections'), {
       provider: 'gitea',
       kind: 'token',

@@ -6,10 +6,10 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, ProviderClient } from '@slipway/integrations';
 import { ConnectionCredentials, type CredentialConnection, OAuthSource } from '@slipway/integrations/credentials';
-import { type Gitea, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
@@ -17,9 +17,9 @@ const HOUR_MS = 3_600_000;
 
 describeUnless(missing)('an organization connected by OAuth at a real Gitea', () => {
   let gitea: Gitea;
-  let bot: GiteaPerson;
+  let bot: GiteaUser;
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   let pool: SqlPool;
   let id: string;
   let now = Date.now();
@@ -30,7 +30,7 @@ describeUnless(missing)('an organization connected by OAuth at a real Gitea', ()
     bot = await gitea.admin.createUser('slipway-bot');
     const { host } = new URL(gitea.url);
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     pool = createPool({ url: app.database.urls.app, max: 3, applicationName: 'test', onError: () => {} });
     const body = { provider: 'gitea', kind: 'oauth', name: 'Gitea', host, settings: { baseUrl: gitea.url } };
     id = (await app.http<ConnectionWithSecret>(olga, 'POST', path(''), body)).body.connection.id;

@@ -14,11 +14,11 @@ import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { grantRepository } from '@slipway/db/conversations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { gitCredentialEnv } from '../../apps/agent-server/dist/sandbox/git-credentials.js';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { GitRelays } from '../../apps/worker/dist/start/git-relays.js';
 
 const missing = await missingForGitea();
@@ -29,10 +29,10 @@ type Relay = NonNullable<SandboxSecrets['relays']>[number];
 
 describeUnless(missing)('a private repository that a sandbox reads without a credential of its host', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let shop: GiteaRepository;
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   let connection: string;
   let pool: SqlPool;
   let folder: string;
@@ -57,7 +57,7 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
     await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
     const host = new URL(gitea.url).host;
     app = await ConversationApp.start({ features: FEATURES, env: { INGEST_SECRET: SECRET, INTEGRATION_PRIVATE_HOSTS: `${host},${hostileHost()}` } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     connection = await connect(host, await ada.createToken('slipway', ['read:repository']), gitea.url);
     pool = createPool({ url: app.database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-relay-'));
@@ -176,7 +176,7 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
     const ofOther = await tokens.sign({ org: olga.orgId, conversation: other, epoch: 0 }, 60);
     expect((await ask(`ada/shop/${refs}`, { token: ofOther })).status).toBe(404);
     expect((await ask(`ada/shop/${refs}`, { token: ofOther, id: other })).status).toBe(404);
-    const stranger = await app.person('Stranger');
+    const stranger = await app.user('Stranger');
     expect((await ask(`ada/shop/${refs}`, { token: await tokens.sign({ org: stranger.orgId, conversation, epoch: 0 }, 60) })).status).toBe(404);
     const ingest = await new IngestTokens(SECRET).sign({ org: olga.orgId, conversation, epoch: 1 }, 60);
     for (const token of [

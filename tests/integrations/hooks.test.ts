@@ -7,10 +7,10 @@ import type {
   IntegrationHookList,
 } from '@slipway/contracts/integrations';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
@@ -24,11 +24,11 @@ interface HookThere {
 
 describeUnless(missing)('webhooks that Slipway makes at a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let shop: GiteaRepository;
   let app: ConversationApp;
-  let olga: Person;
-  let mia: Person;
+  let olga: User;
+  let mia: User;
   let connection: IntegrationConnection;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describeUnless(missing)('webhooks that Slipway makes at a real Gitea', () => {
     ada = await gitea.admin.createUser('ada');
     shop = await ada.createRepository({ name: 'Shop', files: { 'a.txt': 'a\n' } });
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: new URL(gitea.url).host } });
-    [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
+    [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
     connection = await connect(await ada.createToken('slipway', ['write:repository']));
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts/identity';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
-import { type Gitea, type GiteaOAuth2Application, type GiteaPerson, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaOAuth2Application, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
@@ -12,12 +12,12 @@ const MINE = '/api/v1/me/linked-accounts';
 
 describeUnless(missing)('linking of accounts at a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
-  let bob: GiteaPerson;
+  let ada: GiteaUser;
+  let bob: GiteaUser;
   let application: GiteaOAuth2Application;
   let app: ConversationApp;
-  let olga: Person;
-  let mia: Person;
+  let olga: User;
+  let mia: User;
   let connectionId: string;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
     [ada, bob] = [await gitea.admin.createUser('ada'), await gitea.admin.createUser('bob')];
     const { host } = new URL(gitea.url);
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
+    [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
     const body = { provider: 'gitea', name: 'Gitea', host, settings: { baseUrl: gitea.url } };
     connectionId = (await app.http<ConnectionWithSecret>(olga, 'POST', path(''), body)).body.connection.id;
@@ -44,22 +44,22 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
     const answer = await app.http(olga, 'PUT', path(`/${connectionId}/oauth-client`), { clientId: application.client_id, clientSecret });
     expect([answer.status, answer.body]).toMatchObject([200, { clientId: application.client_id }]);
   };
-  const begin = async (person: Person): Promise<{ url: string; cookie: string }> => {
-    const { status, body, headers } = await app.http<LinkBegun>(person, 'POST', MINE, { org: olga.orgId, connectionId });
+  const begin = async (user: User): Promise<{ url: string; cookie: string }> => {
+    const { status, body, headers } = await app.http<LinkBegun>(user, 'POST', MINE, { org: olga.orgId, connectionId });
     expect(status).toBe(201);
     return { url: body.authorizeUrl, cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' };
   };
-  const comeBack = (person: Person, back: URL, cookie: string): Promise<Response> =>
-    fetch(back, { redirect: 'manual', headers: { accept: 'text/html', cookie: `${person.cookie}; ${cookie}` } });
-  const consent = async (person: Person, as: GiteaPerson): Promise<URL> => {
-    const { url, cookie } = await begin(person);
-    const { headers } = await comeBack(person, await giveConsent(as, url), cookie);
+  const comeBack = (user: User, back: URL, cookie: string): Promise<Response> =>
+    fetch(back, { redirect: 'manual', headers: { accept: 'text/html', cookie: `${user.cookie}; ${cookie}` } });
+  const consent = async (user: User, as: GiteaUser): Promise<URL> => {
+    const { url, cookie } = await begin(user);
+    const { headers } = await comeBack(user, await giveConsent(as, url), cookie);
     return new URL(headers.get('location') ?? '');
   };
-  const confirm = (person: Person, id: string | null): Promise<Answer<LinkedAccount>> => app.http<LinkedAccount>(person, 'POST', `${MINE}/${id}/confirm`);
-  const list = async (person: Person): Promise<readonly LinkedAccount[]> => (await app.http<LinkedAccountList>(person, 'GET', MINE)).body.data;
-  const unlink = async (person: Person): Promise<void> => {
-    for (const { id } of await list(person)) expect((await app.http(person, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
+  const confirm = (user: User, id: string | null): Promise<Answer<LinkedAccount>> => app.http<LinkedAccount>(user, 'POST', `${MINE}/${id}/confirm`);
+  const list = async (user: User): Promise<readonly LinkedAccount[]> => (await app.http<LinkedAccountList>(user, 'GET', MINE)).body.data;
+  const unlink = async (user: User): Promise<void> => {
+    for (const { id } of await list(user)) expect((await app.http(user, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
   };
 
   it('names the account that has consented, and links it when the user confirms', async () => {

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Conversation } from '@slipway/contracts/conversations';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import type { RepositoryBranchPage, RepositoryPage } from '@slipway/contracts/repositories';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { type Answer, ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 
 const missing = await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 
 describeUnless(missing)('repositories of a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
-  let bob: GiteaPerson;
+  let ada: GiteaUser;
+  let bob: GiteaUser;
   let shop: GiteaRepository;
   let app: ConversationApp;
-  let olga: Person;
-  let mia: Person;
-  let sam: Person;
+  let olga: User;
+  let mia: User;
+  let sam: User;
   let host: string;
   let connectionId: string;
 
@@ -33,9 +33,9 @@ describeUnless(missing)('repositories of a real Gitea', () => {
     await shop.addCollaborator('bob', 'write');
     for (const name of ['fix-cart', 'fix-total', 'round']) await shop.commit({ message: name, files: { [`${name}.js`]: '' }, newBranch: name });
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    [olga, mia, sam] = [await app.person('Olga'), await app.person('Mia'), await app.person('Sam')];
-    for (const person of [mia, sam])
-      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, person.userId]);
+    [olga, mia, sam] = [await app.user('Olga'), await app.user('Mia'), await app.user('Sam')];
+    for (const user of [mia, sam])
+      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, user.userId]);
     const body = {
       provider: 'gitea',
       kind: 'token',
@@ -54,24 +54,23 @@ describeUnless(missing)('repositories of a real Gitea', () => {
   });
 
   /** As when they had linked the account. */
-  const link = async (person: Person, as: GiteaPerson): Promise<void> => {
+  const link = async (user: User, as: GiteaUser): Promise<void> => {
     const { id, login } = await as.self();
     await app.owner.query(
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES (gen_random_uuid()::text, $1, 'gitea', $2, $3, $4, $5)`,
-      [olga.orgId, host, String(id), person.userId, login],
+      [olga.orgId, host, String(id), user.userId, login],
     );
   };
-  const list = async (person: Person, query: Record<string, string> = {}): Promise<RepositoryPage> => {
-    const answer = await app.http<RepositoryPage>(person, 'GET', `/api/v1/orgs/${olga.orgId}/integrations/repositories?${new URLSearchParams(query)}`);
+  const list = async (user: User, query: Record<string, string> = {}): Promise<RepositoryPage> => {
+    const answer = await app.http<RepositoryPage>(user, 'GET', `/api/v1/orgs/${olga.orgId}/integrations/repositories?${new URLSearchParams(query)}`);
     expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
     return answer.body;
   };
-  const names = async (person: Person, query: Record<string, string> = {}): Promise<string[]> =>
-    (await list(person, query)).data.map(({ fullName }) => fullName);
-  const branches = (person: Person, query: Record<string, string>): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
-    app.http(person, 'GET', `/api/v1/orgs/${olga.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: connectionId, ...query })}`);
-  const start = (person: Person, repository: string, at = `/api/v1/orgs/${olga.orgId}/conversations`): Promise<Answer<Conversation & { code?: string }>> =>
-    app.http(person, 'POST', at, { prompt: 'Fix it', repository });
+  const names = async (user: User, query: Record<string, string> = {}): Promise<string[]> => (await list(user, query)).data.map(({ fullName }) => fullName);
+  const branches = (user: User, query: Record<string, string>): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
+    app.http(user, 'GET', `/api/v1/orgs/${olga.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: connectionId, ...query })}`);
+  const start = (user: User, repository: string, at = `/api/v1/orgs/${olga.orgId}/conversations`): Promise<Answer<Conversation & { code?: string }>> =>
+    app.http(user, 'POST', at, { prompt: 'Fix it', repository });
 
   it('lists what the linked account may read there, with what it may do', async () => {
     expect((await list(olga)).data).toEqual([
@@ -108,7 +107,7 @@ describeUnless(missing)('repositories of a real Gitea', () => {
     expect(await list(sam)).toMatchObject({ data: [], connections: [{ state: 'no-oauth-client' }] });
     expect(await branches(sam, { repository: 'ada/shop' })).toMatchObject({ status: 409, body: { code: 'linked-account.needed' } });
     expect(await start(sam, 'gitea:ada/shop')).toMatchObject({ status: 409, body: { code: 'linked-account.needed' } });
-    const eve = await app.person('Eve');
+    const eve = await app.user('Eve');
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, eve.userId]);
     // A login that the provider gives to another account: its id is not the one that was linked.
     await app.owner.query(

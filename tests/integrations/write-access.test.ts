@@ -12,10 +12,10 @@ import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
-import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/clients/llm-gateway.client.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { RepositoryChoices } from '../../apps/worker/dist/integrations/choice/repository-choices.js';
@@ -33,10 +33,10 @@ const logger = createLogger('write-access-test', 'silent');
 
 describeUnless(missing)('what people ask for on a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
+  let ada: GiteaUser;
   let shop: GiteaRepository;
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   let host: string;
   let made: ConnectionWithSecret;
   let pool: SqlPool;
@@ -52,7 +52,7 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
     shop = await ada.createRepository({ name: 'shop', files: { 'total.js': 'export const total = 1;\n' } });
     await shop.createLabel('slipway');
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     made = (
       await app.http<ConnectionWithSecret>(olga, 'POST', path('/connections'), {
         provider: 'gitea',
@@ -122,14 +122,14 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
   const again = async (id: string): Promise<void> => {
     expect((await app.http(olga, 'POST', deliveries(`/${id}/redeliver`))).status).toBe(202);
   };
-  const collaborator = async (login: string, right: 'read' | 'write'): Promise<GiteaPerson> => {
-    const person = await gitea.admin.createUser(login);
+  const collaborator = async (login: string, right: 'read' | 'write'): Promise<GiteaUser> => {
+    const user = await gitea.admin.createUser(login);
     await shop.addCollaborator(login, right);
-    return person;
+    return user;
   };
   /** As when they had linked the account. */
   const link = async (id: number, login: string): Promise<void> => {
-    const { userId } = await app.person(login);
+    const { userId } = await app.user(login);
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, userId]);
     await app.owner.query(`INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('gitea', $1, $2, $3, $4)`, [
       host,
@@ -139,18 +139,18 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
     ]);
   };
   const linked = async (login: string, right: 'read' | 'write'): Promise<GiteaRepository> => {
-    const person = await collaborator(login, right);
-    await link((await person.self()).id, login);
-    return person.repository('ada', 'shop');
+    const user = await collaborator(login, right);
+    await link((await user.self()).id, login);
+    return user.repository('ada', 'shop');
   };
   /** A mention that was refused because the account was not linked, which it is by now. */
-  const waitingFor = async (login: string): Promise<{ id: string; person: GiteaPerson }> => {
-    const person = await collaborator(login, 'write');
+  const waitingFor = async (login: string): Promise<{ id: string; user: GiteaUser }> => {
+    const user = await collaborator(login, 'write');
     const { number } = await shop.createIssue(`Of ${login}`);
-    const { id, reason: why } = await decided(() => person.repository('ada', 'shop').comment(number, '@slipway fix it'));
+    const { id, reason: why } = await decided(() => user.repository('ada', 'shop').comment(number, '@slipway fix it'));
     expect(why?.code).toBe('actor-not-linked');
-    await link((await person.self()).id, login);
-    return { id, person };
+    await link((await user.self()).id, login);
+    return { id, user };
   };
 
   it('starts a conversation about its repository when who labels an issue may write', async () => {
@@ -237,9 +237,9 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
 
     /** A user with an account here, in Slack and at Gitea. */
     const colleague = async (login: string, slackId: string, right: 'read' | 'write'): Promise<void> => {
-      const person = await gitea.admin.createUser(login);
+      const user = await gitea.admin.createUser(login);
       await ada.repository('ada', 'vault').addCollaborator(login, right);
-      await link((await person.self()).id, login);
+      await link((await user.self()).id, login);
       await app.owner.query(
         `INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) SELECT 'slack', 'slack.com', $1, user_id, $2 FROM app.external_identity WHERE login = $2 AND provider = 'gitea'`,
         [slackId, login],

@@ -39,7 +39,7 @@ describeUnless(missing)("OpenHands' cloud workspace, unmodified", () => {
     return { stack: open, client: sdk };
   };
   const made = async <T>(path: string, json: object): Promise<T> => {
-    const response = await ready().stack.person.fetch(path, { method: 'POST', json });
+    const response = await ready().stack.user.fetch(path, { method: 'POST', json });
     expect([response.ok, await response.clone().text()]).toEqual([true, expect.any(String)]);
     return response.json() as Promise<T>;
   };

@@ -128,9 +128,9 @@ describeUnless(typeof client === 'string' ? client : false)('backup and restore,
         signal: AbortSignal.timeout(120_000),
         without: ['web'],
       });
-      const person: SignedInClient = await signIn(stack.url);
-      expect(person.me.id).toBe(open.person.me.id);
-      again = new Talk(stack.url, person, talk.orgId, talk.id);
+      const user: SignedInClient = await signIn(stack.url);
+      expect(user.me.id).toBe(open.user.me.id);
+      again = new Talk(stack.url, user, talk.orgId, talk.id);
       await look(again);
       expect(await epochOf(databaseUrl(postgres.url))).toBeGreaterThan(1000);
     } finally {

@@ -73,7 +73,7 @@ export class WatchedStack {
   async work(name: string): Promise<void> {
     const talk = await this.open.talk(name, [terminal('echo something > note.txt'), finish('It is written, and there is nothing else to do here.')]);
     await talk.ended('finished');
-    const access = await this.open.person.fetch(`${talk.path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
+    const access = await this.open.user.fetch(`${talk.path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
     const { pathUrl, token } = (await access.json()) as SandboxAccess;
     expect((await fetch(`${pathUrl}api/conversations/${talk.id}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
   }
@@ -99,7 +99,7 @@ export class WatchedStack {
   async knock(): Promise<void> {
     const { open } = this;
     await fetch(`${open.url}/api/v1/me`);
-    await open.person.fetch('/api/v1/orgs/org_01arz3ndektsv4rrffq69g5fav/conversations');
+    await open.user.fetch('/api/v1/orgs/org_01arz3ndektsv4rrffq69g5fav/conversations');
     await fetch(`${open.addressOf('llm-gateway')}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer slp_llm_${'0'.repeat(26)}_${'0'.repeat(32)}` },

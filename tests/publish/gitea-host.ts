@@ -1,4 +1,4 @@
-import { type Gitea, type GiteaPerson, type GiteaRepository, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, startGitea } from '@slipway/testing/gitea';
 import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
 
 interface Commit {
@@ -9,8 +9,8 @@ export async function startGiteaHost(): Promise<GitHost> {
   const gitea = await startGitea({ say: console.log });
   const ada = await gitea.admin.createUser('ada');
   const people = new Map([['ada', ada]]);
-  const accountOf = async (person: GiteaPerson): Promise<HostAccount> => {
-    const { id, login } = await person.self();
+  const accountOf = async (user: GiteaUser): Promise<HostAccount> => {
+    const { id, login } = await user.self();
     return { id: String(id), login };
   };
   return {
@@ -26,9 +26,9 @@ export async function startGiteaHost(): Promise<GitHost> {
     noreply: ({ login }) => `${login}@noreply.127.0.0.1`,
     token: () => ada.createToken('slipway', ['write:repository', 'write:issue']),
     account: async (login) => {
-      const person = await gitea.admin.createUser(login);
-      people.set(login, person);
-      return accountOf(person);
+      const user = await gitea.admin.createUser(login);
+      people.set(login, user);
+      return accountOf(user);
     },
     repository: async ({ webhook, ...made }) => {
       const repo = await ada.createRepository(made);
@@ -39,7 +39,7 @@ export async function startGiteaHost(): Promise<GitHost> {
   };
 }
 
-function repositoryOf(repo: GiteaRepository, people: ReadonlyMap<string, GiteaPerson>): HostRepository {
+function repositoryOf(repo: GiteaRepository, people: ReadonlyMap<string, GiteaUser>): HostRepository {
   const numberOf = (on: { readonly issue: number } | { readonly pull: number }): number => ('issue' in on ? on.issue : on.pull);
   return {
     fullName: `ada/${repo.name}`,

@@ -50,14 +50,14 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       await git?.close();
     });
 
-    const post = (path: string, json: unknown): Promise<Response> => open.person.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
-    const unlink = (): Promise<unknown> => open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.person.me.id]);
+    const post = (path: string, json: unknown): Promise<Response> => open.user.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
+    const unlink = (): Promise<unknown> => open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.user.me.id]);
     /** As when the user had linked the account. */
     const link = async ({ id, login }: HostAccount): Promise<void> => {
       await unlink();
       await open.query(
         `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('link', $1, $6, $2, $3, $4, $5)`,
-        [open.orgId, host, id, open.person.me.id, login, git.provider],
+        [open.orgId, host, id, open.user.me.id, login, git.provider],
       );
     };
     const repository = (repositoryName: string, isPrivate = false, files: Record<string, string> = {}): Promise<HostRepository> =>
@@ -76,7 +76,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       talk.ended('finished', await talk.send(open.book.write(`harness ${++harnesses}`, harness)));
     const path = (talk: Talk, rest = ''): string => `/conversations/${talk.id}/pull-requests${rest}`;
     const row = async (talk: Talk): Promise<PullRequest | undefined> =>
-      ((await (await open.person.fetch(`/api/v1/orgs/${open.orgId}${path(talk)}`)).json()) as PullRequestList).data[0];
+      ((await (await open.user.fetch(`/api/v1/orgs/${open.orgId}${path(talk)}`)).json()) as PullRequestList).data[0];
     const seen = (what: string, talk: Talk, is: (row: PullRequest) => boolean): Promise<PullRequest> =>
       until(
         what,
@@ -119,7 +119,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       expect(body).toMatch(/^## What\n\nThe total is right\.[\s\S]*## Tests\n\nCommands [\s\S]*test -s new\.txt`: exit code 0[\s\S]*- \[ \] Read the rules/);
       expect(body).not.toMatch(/@ada|!\[|hidden/);
       const [last, before, base] = await repo.commits(first.branch ?? '');
-      expect(last).toMatchObject({ authorName: open.person.me.name, authorEmail: git.noreply(ada) });
+      expect(last).toMatchObject({ authorName: open.user.me.name, authorEmail: git.noreply(ada) });
       expect(last?.message).toContain('Co-authored-by: Slipway <agent@slipway.invalid>');
       expect([before?.message, base?.message]).toEqual(['Count to two', 'Begin']);
       expect([...(await repo.files(first.number ?? 0))].sort()).toEqual(['new.txt', 'total.js']);
@@ -149,7 +149,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const { number, headSha } = published;
       await repo.setStatus(headSha ?? '', { name: 'tests', state: 'failure', description: '1 of 2 failed' });
       await seen('the failure is seen', talk, ({ checks }) => checks.state === 'failure');
-      const checks = (await (await open.person.fetch(`/api/v1/orgs/${open.orgId}${path(talk, `/${number}/checks`)}`)).json()) as PullRequestChecks;
+      const checks = (await (await open.user.fetch(`/api/v1/orgs/${open.orgId}${path(talk, `/${number}/checks`)}`)).json()) as PullRequestChecks;
       expect(checks).toMatchObject({ headSha, data: [{ name: 'tests', state: 'failure', description: '1 of 2 failed' }] });
       await repo.setStatus(headSha ?? '', { name: 'tests', state: 'success', description: '' });
       await seen('the success is seen', talk, ({ checks }) => checks.state === 'success');
@@ -186,7 +186,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const outcomes = await until(
         'the outcome is known: merged, by the agent alone, and its 14 days are not over',
         async () => {
-          const answer = await open.person.fetch(`/api/v1/orgs/${open.orgId}/outcomes?groupBy=repository&repository=${host}/${repo.fullName}`);
+          const answer = await open.user.fetch(`/api/v1/orgs/${open.orgId}/outcomes?groupBy=repository&repository=${host}/${repo.fullName}`);
           const { total } = (await answer.json()) as Outcomes;
           if (total.humanCommits.none === 1) return total;
           throw new Error(JSON.stringify(total));

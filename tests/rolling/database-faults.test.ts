@@ -35,8 +35,8 @@ describe('Postgres fails under every process of the platform, with a conversatio
     open = await OpenStack.open({ env: { DATABASE_URL: proxy.url, POOL_TARGET: '1', SANDBOX_GATEWAY_GRACE_SECONDS: '5' } });
     talk = await open.talk('counts', () => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt')));
     await until('the agent works', () => talk.of('ObservationEvent').length > 1, 60_000);
-    socket = await SandboxSocket.open(open.person, talk.path, talk.id);
-    watched = { open, person: open.person, talk, socket, ownerUrl: () => pair.url };
+    socket = await SandboxSocket.open(open.user, talk.path, talk.id);
+    watched = { open, user: open.user, talk, socket, ownerUrl: () => pair.url };
     await recovery(watched, BACK_MS);
   });
   afterAll(async () => {

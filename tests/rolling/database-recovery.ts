@@ -20,7 +20,7 @@ export type Recovery = ReadonlyMap<string, number>;
 
 export interface Watched {
   readonly open: OpenStack;
-  readonly person: SignedInClient;
+  readonly user: SignedInClient;
   readonly talk: Talk;
   readonly socket: SandboxSocket;
   /** The owner's address, past anything that stands in between. */
@@ -43,7 +43,7 @@ export async function asOwner<T>(url: string, work: (client: pg.Client) => Promi
  * Waits until every process is ready, every lead works, every listener listens and a conversation goes on, each from this moment on.
  * @throws Error that names what is not back after `withinMs`.
  */
-export async function recovery({ open, person, talk, socket, ownerUrl }: Watched, withinMs: number): Promise<Recovery> {
+export async function recovery({ open, user, talk, socket, ownerUrl }: Watched, withinMs: number): Promise<Recovery> {
   const began = performance.now();
   const took = new Map<string, number>();
   const back = async (name: string, test: () => Promise<boolean> | boolean): Promise<void> => {
@@ -76,7 +76,7 @@ export async function recovery({ open, person, talk, socket, ownerUrl }: Watched
     ),
     back(
       'a person writes and reads',
-      async () => (await person.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: 'Go on.' } })).ok && (await person.fetch(talk.path)).ok,
+      async () => (await user.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: 'Go on.' } })).ok && (await user.fetch(talk.path)).ok,
     ),
     back('the conversation goes on', () => talk.of('ObservationEvent').length > steps + 1),
     back('its socket through sandbox-gateway goes on', () => socket.isOpen && socket.frames > frames + 1),

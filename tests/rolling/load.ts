@@ -28,14 +28,14 @@ export class Load {
   counts: LoadCounts = none();
   /** Ids of messages that were acknowledged, by conversation. */
   readonly sent = new Map<string, string[]>();
-  private readonly person: SignedInClient;
+  private readonly user: SignedInClient;
   private readonly talks: readonly Talk[];
   private readonly underWay = new Set<Promise<void>>();
   private readonly running: Promise<void>;
   private stopping = false;
 
-  constructor(person: SignedInClient, talks: readonly Talk[], perSecond: number) {
-    this.person = person;
+  constructor(user: SignedInClient, talks: readonly Talk[], perSecond: number) {
+    this.user = user;
     this.talks = talks;
     this.running = this.run(1_000 / perSecond);
   }
@@ -92,7 +92,7 @@ export class Load {
         await wait(RETRY_MS * 2 ** (attempt - 1));
       }
       try {
-        const response = await this.person.fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+        const response = await this.user.fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
         const text = await response.text();
         if (response.ok) {
           this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - began);

@@ -40,7 +40,7 @@ export class OpenRolling {
   /** One a conversation that was there from the beginning. */
   readonly sandboxSockets: SandboxSocket[] = [];
   load!: Load;
-  private readonly person: SignedInClient;
+  private readonly user: SignedInClient;
   private readonly model: ModelServer;
   private readonly book: ScriptBook;
   private readonly folder: string;
@@ -50,7 +50,7 @@ export class OpenRolling {
   private constructor(parts: {
     fleet: Fleet;
     redis: RedisServer | null;
-    person: SignedInClient;
+    user: SignedInClient;
     model: ModelServer;
     book: ScriptBook;
     folder: string;
@@ -58,7 +58,7 @@ export class OpenRolling {
   }) {
     this.fleet = parts.fleet;
     this.redis = parts.redis;
-    this.person = parts.person;
+    this.user = parts.user;
     this.model = parts.model;
     this.book = parts.book;
     this.folder = parts.folder;
@@ -88,12 +88,12 @@ export class OpenRolling {
       standby: options.standby ?? false,
       version,
     });
-    const rolling = new OpenRolling({ fleet, redis, person: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
+    const rolling = new OpenRolling({ fleet, redis, user: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
     await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
-    for (const talk of rolling.talks) rolling.sandboxSockets.push(await SandboxSocket.open(rolling.person, talk.path, talk.id));
+    for (const talk of rolling.talks) rolling.sandboxSockets.push(await SandboxSocket.open(rolling.user, talk.path, talk.id));
     await until('every socket through sandbox-gateway is open', () => rolling.sandboxSockets.every((socket) => socket.isOpen), START_MS);
-    rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);
+    rolling.load = new Load(rolling.user, rolling.talks, options.perSecond);
     return rolling;
   }
 
@@ -101,14 +101,14 @@ export class OpenRolling {
   async begin(name: string): Promise<Talk> {
     const harness = (_request: ModelRequest): ModelTurn =>
       this.ending ? finish() : terminal(`sleep ${this.stepSeconds}; echo step >> steps.txt; wc -l < steps.txt`);
-    const orgId = this.person.me.orgs[0]?.id ?? '';
-    const response = await this.person.fetch(`/api/v1/orgs/${orgId}/conversations`, {
+    const orgId = this.user.me.orgs[0]?.id ?? '';
+    const response = await this.user.fetch(`/api/v1/orgs/${orgId}/conversations`, {
       method: 'POST',
       json: { prompt: this.book.write(name, harness) },
       headers: { 'idempotency-key': name },
     });
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
-    const talk = new Talk(this.fleet.url, this.person, orgId, ((await response.json()) as Conversation).id);
+    const talk = new Talk(this.fleet.url, this.user, orgId, ((await response.json()) as Conversation).id);
     this.talks.push(talk);
     return talk;
   }

@@ -27,8 +27,8 @@ export class SandboxSocket {
   }
 
   /** @param path of the conversation in our API. */
-  static async open(person: SignedInClient, path: string, conversation: string): Promise<SandboxSocket> {
-    const response = await person.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
+  static async open(user: SignedInClient, path: string, conversation: string): Promise<SandboxSocket> {
+    const response = await user.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
     return new SandboxSocket((await response.json()) as SandboxAccess, conversation);
   }

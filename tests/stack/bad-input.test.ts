@@ -147,7 +147,7 @@ describe('bad input', () => {
 
   describe('in a request', () => {
     const conversations = async (): Promise<number> =>
-      ((await (await open.person.fetch(`/api/v1/orgs/${open.orgId}/conversations?limit=200`)).json()) as { data: unknown[] }).data.length;
+      ((await (await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations?limit=200`)).json()) as { data: unknown[] }).data.length;
     async function expectRefused(response: Response, code: ErrorCode, words: RegExp): Promise<void> {
       const problem = (await response.json()) as Problem;
       expect([response.status, problem.status, response.headers.get('content-type')]).toEqual([
@@ -172,7 +172,7 @@ describe('bad input', () => {
 
     it('a body that is not JSON is refused as that, on every route', async () => {
       const send = (body: string, address = `/api/v1/orgs/${open.orgId}/conversations`): Promise<Response> =>
-        open.person.fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+        open.user.fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
       await expectRefused(await send('{"prompt": "x"'), 'request.not-json', /JSON/);
       await expectRefused(await send('prompt=x', '/api/conversations'), 'request.not-json', /JSON/);
       await expectRefused(await send('\u0000\u0001'), 'request.not-json', /JSON/);
@@ -191,7 +191,7 @@ describe('bad input', () => {
     const second = startStack({ port: open.port, dataDirectory, env: {}, log: () => {}, signal: AbortSignal.timeout(60_000) });
     await expect(second).rejects.toThrow(new RegExp(`port ${open.port} \\(app-server\\) is already taken.*SLIPWAY_PORT=`));
     expect(existsSync(path.join(dataDirectory, 'postgres'))).toBe(false);
-    expect((await open.person.fetch('/api/v1/me')).status).toBe(200);
+    expect((await open.user.fetch('/api/v1/me')).status).toBe(200);
   });
 
   describe('in the sandbox', () => {
@@ -254,12 +254,12 @@ describe('bad input', () => {
       expect(textOf(whole)).toMatch(/large\.txt has 96 MiB; the limit is 10 MiB\. View a range/);
       expect(textOf(part)).toMatch(/2000001\ta line of a large file/);
       await expectBounded(talk, before);
-      // A machine under load is slower than a person may wait; then what was seen last is shown, and the next poll is a
+      // A machine under load is slower than a user may wait; then what was seen last is shown, and the next poll is a
       // new one.
       const changes = await until(
         'the changes are seen',
         async () => {
-          const seen = (await (await open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+          const seen = (await (await open.user.fetch(`${talk.path}/changes`)).json()) as Changes;
           return seen.live ? seen : false;
         },
         30_000,
@@ -268,7 +268,7 @@ describe('bad input', () => {
       const problem = await until(
         'the diff is refused for its size',
         async () => {
-          const diff = await open.person.fetch(`${talk.path}/diff`);
+          const diff = await open.user.fetch(`${talk.path}/diff`);
           return diff.status === ERRORS['file.too-large'].status ? ((await diff.json()) as Problem) : false;
         },
         30_000,

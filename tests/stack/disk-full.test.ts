@@ -78,8 +78,8 @@ describeUnless(typeof opened === 'string' ? opened : false)('the volume of Postg
   it('what would have to be written is refused with 503, its reason and the time to come back: conversations, messages, claims, keys', async () => {
     const org = `/api/v1/orgs/${open.orgId}/conversations`;
     await refused<Conversation>('a conversation', (index) => open.create({ prompt: open.book.write(`more-${index}`, () => finish()) }));
-    await refused('a message', () => open.person.fetch(`${working.path}/messages`, { method: 'POST', json: { text: 'Mind this.' } }));
-    expect((await open.person.fetch(org)).status).toBe(200);
+    await refused('a message', () => open.user.fetch(`${working.path}/messages`, { method: 'POST', json: { text: 'Mind this.' } }));
+    expect((await open.user.fetch(org)).status).toBe(200);
     const headers = { 'x-api-key': open.secrets.runtimeApiKey, [ORG_HEADER]: open.orgId, 'content-type': 'application/json', prefer: 'wait=0' };
     const runtime = (route: string, body: unknown): Promise<Response> =>
       fetch(`${open.addressOf('runtime-api')}${route}`, { method: 'POST', headers, body: JSON.stringify(body) });

@@ -38,7 +38,7 @@ describe('logs', () => {
     open = await OpenStack.open({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` } });
     await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n' });
     const prompt = open.book.write('traced', [terminal('echo traced > note.txt; env; tr "\\0" "\\n" < /proc/$PPID/environ'), finish()]);
-    const response = await open.create({ prompt, repository: `${open.git.url}/sample.git` }, open.person, traceparent(trace));
+    const response = await open.create({ prompt, repository: `${open.git.url}/sample.git` }, open.user, traceparent(trace));
     talk = open.follow(((await response.json()) as Conversation).id);
     await talk.ended('finished');
   });
@@ -79,7 +79,7 @@ describe('logs', () => {
   it('know a later message by the trace id of its own click', async () => {
     const later = newTrace();
     const prompt = open.book.write('later', [terminal('echo later'), finish()]);
-    const response = await open.person.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: prompt }, headers: traceparent(later) });
+    const response = await open.user.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: prompt }, headers: traceparent(later) });
     await talk.ended('finished', (await response.json()) as QueuedMessage);
     await until('each service that it went through has logged the trace', () => {
       expect(servicesThatSay(later)).toEqual(expect.arrayContaining(SERVICES.filter((service) => service !== 'runtime-api')));
@@ -95,7 +95,7 @@ describe('logs', () => {
     await until('the turn is sent', () => Buffer.concat(exported).includes(Buffer.from(trace, 'hex')), 60_000);
     const sent = Buffer.concat(exported).toString('latin1');
     for (const name of ['conversation turn', 'chat scripted', 'execute_tool terminal', 'start WAITING_FOR_SANDBOX', talk.id]) expect(sent).toContain(name);
-    for (const word of ['Please do it', 'note.txt', open.orgId, open.person.me.id, LLM_KEY]) expect(sent).not.toContain(word);
+    for (const word of ['Please do it', 'note.txt', open.orgId, open.user.me.id, LLM_KEY]) expect(sent).not.toContain(word);
   });
 
   it('have one access line a request, with whose it was', async () => {
@@ -105,7 +105,7 @@ describe('logs', () => {
         .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
         .find(({ message, route }) => message === 'request' && String(route).endsWith('/messages'));
       expect(line).toMatchObject({
-        ...{ severity: 'INFO', timestamp: expect.any(String), user_id: open.person.me.id, conversation_id: talk.id },
+        ...{ severity: 'INFO', timestamp: expect.any(String), user_id: open.user.me.id, conversation_id: talk.id },
         ...{ service: 'app-server', org_id: talk.orgId, method: 'POST', status: 202 },
       });
       return true;
@@ -116,7 +116,7 @@ describe('logs', () => {
     const stop = newTrace();
     const message = await talk.send(open.book.write('stopped', [terminal('sleep 30')]));
     await talk.watcher.waitFor('the command', ({ event }) => event.kind === 'ActionEvent' && event.tool_call.arguments.includes('sleep 30'));
-    await open.person.fetch(`${talk.path}/stop`, { method: 'POST', headers: traceparent(stop) });
+    await open.user.fetch(`${talk.path}/stop`, { method: 'POST', headers: traceparent(stop) });
     await talk.ended('paused', message);
     await until('app-server has logged it', () => servicesThatSay(stop).includes('app-server'));
   });
@@ -143,7 +143,7 @@ describe('logs', () => {
     for (const service of ['app-server', 'worker', 'llm-gateway', 'runtime-api'])
       expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ org_id: open.orgId }));
     for (const service of ['app-server', 'llm-gateway'])
-      expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ user_id: open.person.me.id }));
+      expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ user_id: open.user.me.id }));
   });
 
   it('and events hold no secret: not one of the installation, of a session, of a sandbox, nor one that a user sent where it did not belong', async () => {
@@ -162,7 +162,7 @@ describe('logs', () => {
 
   it('and the whole database hold no secret of the organization that the agent printed in five ways, and the person reads its name in its place', async () => {
     const value = `canary+${randomBytes(12).toString('base64')}/of "us"`;
-    const kept = await open.person.fetch(`/api/v1/orgs/${open.orgId}/secrets`, { method: 'POST', json: { name: 'CANARY', value } });
+    const kept = await open.user.fetch(`/api/v1/orgs/${open.orgId}/secrets`, { method: 'POST', json: { name: 'CANARY', value } });
     expect(kept.status).toBe(201);
     const ways = [
       'echo "$CANARY"; env; cat /proc/self/environ',
@@ -181,7 +181,7 @@ describe('logs', () => {
        FROM information_schema.tables WHERE table_schema IN ('app', 'runtime', 'gateway') AND table_type = 'BASE TABLE'`,
     );
     expect(tables.find(({ name }) => name === 'secret')?.rows).toContain('CANARY');
-    const changes = await (await open.person.fetch(`${leaky.path}/diff`)).text();
+    const changes = await (await open.user.fetch(`${leaky.path}/diff`)).text();
     expect(changes).toContain('+<secret:CANARY>');
     const places = [
       ...logLines().map(({ file, text }) => ({ place: file, text })),
@@ -229,7 +229,7 @@ describe('logs', () => {
       ...single,
       ...Object.fromEntries(Object.entries(database).map(([schema, password]) => [`database ${schema}`, password])),
       ...Object.fromEntries(records.map(({ name, token }) => [`tool token of ${name}`, token])),
-      ...Object.fromEntries(open.person.cookie.split('; ').map((pair, index) => [`cookie ${index}`, pair.slice(pair.indexOf('=') + 1)])),
+      ...Object.fromEntries(open.user.cookie.split('; ').map((pair, index) => [`cookie ${index}`, pair.slice(pair.indexOf('=') + 1)])),
       'session key of the sandbox': runtime.session_api_key,
       "the provider's key": LLM_KEY,
     };

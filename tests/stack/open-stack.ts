@@ -42,11 +42,11 @@ export class OpenStack {
   private readonly serviceEnv: ServiceEnv;
   private readonly entries: StackOptions['entries'];
   stack: Stack;
-  person: SignedInClient;
+  user: SignedInClient;
   private readonly talks: Talk[] = [];
 
   private constructor(
-    parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & {
+    parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'user'> & {
       env: OpenStack['env'];
       serviceEnv: ServiceEnv;
       entries: StackOptions['entries'];
@@ -59,7 +59,7 @@ export class OpenStack {
       folder: this.folder,
       port: this.port,
       stack: this.stack,
-      person: this.person,
+      user: this.user,
       env: this.env,
       serviceEnv: this.serviceEnv,
       entries: this.entries,
@@ -87,8 +87,8 @@ export class OpenStack {
     };
     const serviceEnv = (await options.between?.((service) => addressAt(port, service))) ?? {};
     const stack = await start(port, folder, env, serviceEnv, options.entries);
-    const person = await signIn(stack.url);
-    return new OpenStack({ book, model, git, folder, port, stack, person, env, serviceEnv, entries: options.entries });
+    const user = await signIn(stack.url);
+    return new OpenStack({ book, model, git, folder, port, stack, user, env, serviceEnv, entries: options.entries });
   }
 
   get url(): string {
@@ -96,7 +96,7 @@ export class OpenStack {
   }
 
   get orgId(): string {
-    const org = this.person.me.orgs[0];
+    const org = this.user.me.orgs[0];
     if (org === undefined) throw new Error('the person has no organization');
     return org.id;
   }
@@ -110,20 +110,20 @@ export class OpenStack {
     this.stack = await start(this.port, this.folder, this.env, this.serviceEnv, this.entries);
   }
 
-  create(body: CreateConversation, person = this.person, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return person.fetch(`/api/v1/orgs/${person.me.orgs[0]?.id}/conversations`, { method: 'POST', json: body, headers });
+  create(body: CreateConversation, user = this.user, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return user.fetch(`/api/v1/orgs/${user.me.orgs[0]?.id}/conversations`, { method: 'POST', json: body, headers });
   }
 
   /** A new conversation whose first message opens `harness`. */
-  async talk(name: string, harness: Harness, more: Partial<CreateConversation> = {}, person = this.person): Promise<Talk> {
-    const response = await this.create({ prompt: this.book.write(name, harness), ...more }, person);
+  async talk(name: string, harness: Harness, more: Partial<CreateConversation> = {}, user = this.user): Promise<Talk> {
+    const response = await this.create({ prompt: this.book.write(name, harness), ...more }, user);
     expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
-    return this.follow(((await response.json()) as Conversation).id, person);
+    return this.follow(((await response.json()) as Conversation).id, user);
   }
 
   /** A conversation that there is. */
-  follow(id: string, person = this.person): Talk {
-    const talk = new Talk(this.url, person, person.me.orgs[0]?.id ?? '', id);
+  follow(id: string, user = this.user): Talk {
+    const talk = new Talk(this.url, user, user.me.orgs[0]?.id ?? '', id);
     this.talks.push(talk);
     return talk;
   }

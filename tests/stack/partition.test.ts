@@ -92,7 +92,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     runtime.refuse();
     cut = true;
     const asked = open.book.requestsOf('cutOff').length;
-    changes = open.person.fetch(`${cutOff.path}/changes`);
+    changes = open.user.fetch(`${cutOff.path}/changes`);
     await until('the one that is cut off goes on', () => open.book.requestsOf('cutOff').length > asked + 3, RECOVERY_MS);
     await until('too much waits of the other one', async () => (await outboxOf(reachable)).pending > MAX_UNACKED, 60_000);
     for (const talk of [reachable, cutOff]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });

@@ -51,12 +51,12 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
    */
   async function expectBack(talk: Talk, before: { lines: Talk['watcher']['log']; message: QueuedMessage }): Promise<void> {
     await talk.ended('finished', before.message, BACK_MS);
-    expect(((await (await open.person.fetch('/api/v1/me')).json()) as Me).id).toBe(open.person.me.id);
+    expect(((await (await open.user.fetch('/api/v1/me')).json()) as Me).id).toBe(open.user.me.id);
     await talk.expectWholeLog();
     expect(talk.watcher.log.slice(0, before.lines.length)).toEqual(before.lines);
     expect(talk.events.filter(({ id }) => id === before.message.id)).toHaveLength(1);
     expect(await talk.get()).toMatchObject({ status: 'finished', queued: [] });
-    const { files } = (await (await open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+    const { files } = (await (await open.user.fetch(`${talk.path}/changes`)).json()) as Changes;
     expect(doneSteps(talk).length).toBeGreaterThanOrEqual(STEPS - 1);
     expect(files.map((file) => file.path)).toEqual(expect.arrayContaining(doneSteps(talk)));
     const late = open.follow(talk.id);

@@ -21,8 +21,8 @@ describe('run settings, changed while it has the conversation', () => {
   });
   afterAll(() => open.close());
 
-  const change = (maxIterations: number): Promise<Response> => open.person.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
-  const stored = async (): Promise<number | null> => ((await (await open.person.fetch(talk.path)).json()) as Conversation).maxIterations;
+  const change = (maxIterations: number): Promise<Response> => open.user.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
+  const stored = async (): Promise<number | null> => ((await (await open.user.fetch(talk.path)).json()) as Conversation).maxIterations;
   const ofTheAgent = async (): Promise<number> => {
     const sandbox = await open.sandboxOf(talk);
     const headers = { 'x-session-api-key': sandbox.session_api_key };
@@ -61,7 +61,7 @@ describe('run settings, changed while it has the conversation', () => {
       await until('one is committed', async () => (await version()).version > before.version);
       process.kill(open.stack.pidOf('app-server'), 'SIGKILL');
       await asked;
-      await until('app-server is back', async () => (await open.person.fetch(talk.path)).status === 200, RECONCILED_MS);
+      await until('app-server is back', async () => (await open.user.fetch(talk.path)).status === 200, RECONCILED_MS);
       await until(
         'the agent has acknowledged the last',
         async () => {

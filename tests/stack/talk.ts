@@ -9,14 +9,14 @@ export class Talk {
   readonly path: string;
   readonly orgId: string;
   readonly id: string;
-  private readonly person: SignedInClient;
+  private readonly user: SignedInClient;
 
-  constructor(url: string, person: SignedInClient, orgId: string, id: string) {
-    this.person = person;
+  constructor(url: string, user: SignedInClient, orgId: string, id: string) {
+    this.user = user;
     this.orgId = orgId;
     this.id = id;
     this.path = `/api/v1/orgs/${orgId}/conversations/${id}`;
-    this.watcher = new ConversationWatcher(url, person.cookie, { orgId, conversationId: id });
+    this.watcher = new ConversationWatcher(url, user.cookie, { orgId, conversationId: id });
   }
 
   get events(): readonly ConversationEvent[] {
@@ -38,17 +38,17 @@ export class Talk {
   }
 
   async get(): Promise<Conversation> {
-    return (await this.person.fetch(this.path)).json() as Promise<Conversation>;
+    return (await this.user.fetch(this.path)).json() as Promise<Conversation>;
   }
 
   async send(text: string): Promise<QueuedMessage> {
-    const response = await this.person.fetch(`${this.path}/messages`, { method: 'POST', json: { text } });
+    const response = await this.user.fetch(`${this.path}/messages`, { method: 'POST', json: { text } });
     expect([response.status, await response.clone().text()]).toEqual([202, expect.any(String)]);
     return response.json() as Promise<QueuedMessage>;
   }
 
   post(verb: 'stop' | 'pause' | 'resume'): Promise<Response> {
-    return this.person.fetch(`${this.path}/${verb}`, { method: 'POST' });
+    return this.user.fetch(`${this.path}/${verb}`, { method: 'POST' });
   }
 
   /** Waits until the agent, having taken in the message (the first one when absent), has come to this end. */
@@ -91,7 +91,7 @@ export class Talk {
     await until('the socket has all of the log', () => this.watcher.lastSeq >= head);
     const lines: EventPage['data'] = [];
     for (let after: number | null = 0; after !== null; ) {
-      const page = (await (await this.person.fetch(`${this.path}/events?limit=1000&after=${after}`)).json()) as EventPage;
+      const page = (await (await this.user.fetch(`${this.path}/events?limit=1000&after=${after}`)).json()) as EventPage;
       lines.push(...page.data);
       after = page.page.nextAfter;
     }

@@ -57,8 +57,8 @@ describe('two users', () => {
     await Promise.all([theirs.ended('finished'), mine.ended('finished'), busy.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent')]);
     const [blob] = await open.query<{ sha256: string }>('SELECT sha256 FROM app.conversation_blob WHERE conversation_id = $1', [theirs.id]);
     const [message] = theirs.of('MessageEvent');
-    const access = async (person: SignedInClient, { path }: Talk): Promise<string> => {
-      const answer = await person.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
+    const access = async (user: SignedInClient, { path }: Talk): Promise<string> => {
+      const answer = await user.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
       return ((await answer.json()) as { id?: string }).id ?? '';
     };
     foreign = {
@@ -66,7 +66,7 @@ describe('two users', () => {
       conversation: theirs.id,
       message: message?.id ?? '',
       sha256: blob?.sha256 ?? '',
-      access: await access(open.person, theirs),
+      access: await access(open.user, theirs),
     };
     own = {
       org: mine.orgId,
@@ -142,8 +142,8 @@ describe('two users', () => {
   }
 
   it('see nothing of each other in lists, with the cursor of the other neither', async () => {
-    const list = (person: SignedInClient, org: string, query = ''): Promise<Response> => person.fetch(`/api/v1/orgs/${org}/conversations?limit=1${query}`);
-    const first = (await (await list(open.person, foreign.org)).json()) as { data: unknown[]; page: { nextCursor: string } };
+    const list = (user: SignedInClient, org: string, query = ''): Promise<Response> => user.fetch(`/api/v1/orgs/${org}/conversations?limit=1${query}`);
+    const first = (await (await list(open.user, foreign.org)).json()) as { data: unknown[]; page: { nextCursor: string } };
     const page = (await (await list(other, own.org, `&cursor=${encodeURIComponent(first.page.nextCursor)}`)).json()) as { data: Conversation[] };
     const all = (await (await list(other, own.org)).json()) as { data: Conversation[] };
     for (const { data } of [page, all]) expect(data.filter(({ id }) => id !== mine.id)).toEqual([]);
@@ -153,7 +153,7 @@ describe('two users', () => {
   it('may use the same idempotency key for the same body, and each gets an own conversation', async () => {
     const body = { prompt: open.book.write('same key', [finish()]) };
     const key = { 'idempotency-key': 'the-same-key' };
-    const [one, two] = await Promise.all([open.create(body, open.person, key), open.create(body, other, key)]);
+    const [one, two] = await Promise.all([open.create(body, open.user, key), open.create(body, other, key)]);
     const made = [(await one.json()) as Conversation, (await two.json()) as Conversation];
     expect(made.map(({ orgId }) => orgId)).toEqual([foreign.org, own.org]);
     expect(new Set(made.map(({ id }) => id)).size).toBe(2);
@@ -312,7 +312,7 @@ describe('two users', () => {
   });
 
   it('a member who is removed while an agent works for them has nothing left of the organization within ten seconds: requests, sockets, keys, the way into the sandbox, the sandbox', async () => {
-    const made = await open.person.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Left behind' } });
+    const made = await open.user.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Left behind' } });
     const org = ((await made.json()) as { id: string }).id;
     const root = `/api/v1/orgs/${org}`;
     await open.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [org, other.me.id]);
@@ -343,7 +343,7 @@ describe('two users', () => {
     expect([await alive(), (await byKey()).status, await entered(), (await other.fetch(root)).status]).toEqual([true, 200, true, 200]);
 
     const passed = stopwatch();
-    const removed = await open.person.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
+    const removed = await open.user.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
     expect(removed.status).toBe(200);
     expect(await removed.json()).toMatchObject({ keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 1, knownCredentials: [] });
     await Promise.all([
@@ -356,7 +356,7 @@ describe('two users', () => {
     expect(passed()).toBeLessThan(10_000);
     // Theirs elsewhere, and the organization's conversation, are as before.
     expect((await other.fetch(`/api/v1/orgs/${own.org}`)).status).toBe(200);
-    const kept = await open.person.fetch(`${root}/conversations/${id}`);
+    const kept = await open.user.fetch(`${root}/conversations/${id}`);
     expect([kept.status, ((await kept.json()) as Conversation).createdBy.id]).toEqual([200, other.me.id]);
   });
 });

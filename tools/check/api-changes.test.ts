@@ -7,12 +7,12 @@ interface Parts {
   readonly answer?: Json;
   readonly operation?: Json;
 }
-const person = {
+const user = {
   type: 'object',
   properties: { id: { type: 'string' }, age: { type: 'integer', maximum: 150 }, mood: { enum: ['good', 'bad'] } },
   required: ['id'],
 };
-const documentOf = ({ request = person, answer = person, operation = {} }: Parts = {}) => ({
+const documentOf = ({ request = user, answer = user, operation = {} }: Parts = {}) => ({
   paths: {
     '/people': {
       post: {
@@ -29,8 +29,8 @@ const documentOf = ({ request = person, answer = person, operation = {} }: Parts
   components: { schemas: { Request: request, Answer: answer } },
 });
 const withProperty = (name: string, schema: Json | null, required?: readonly string[]): Json => {
-  const { [name]: _, ...rest } = person.properties as Record<string, Json>;
-  return { ...person, properties: { ...rest, ...(schema === null ? {} : { [name]: schema }) }, required: required ?? person.required };
+  const { [name]: _, ...rest } = user.properties as Record<string, Json>;
+  return { ...user, properties: { ...rest, ...(schema === null ? {} : { [name]: schema }) }, required: required ?? user.required };
 };
 
 describe('changes of the REST document', () => {
@@ -43,7 +43,7 @@ describe('changes of the REST document', () => {
       { answer: withProperty('id', { anyOf: [{ type: 'string' }, { type: 'null' }] }) },
       'answer.id was string and is string or null',
     ],
-    ['a field of an answer is not always there', { answer: { ...person, required: [] } }, 'answer.id is not always there any more'],
+    ['a field of an answer is not always there', { answer: { ...user, required: [] } }, 'answer.id is not always there any more'],
     [
       'a new field of an answer does not say what its absence means',
       { answer: withProperty('note', { type: 'string' }, ['id', 'note']) },

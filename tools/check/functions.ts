@@ -43,7 +43,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'apps/app-server/src/integrations/presses/presses.service.ts PressesService': TO_SPLIT,
   'apps/app-server/src/conversations/conversations.controller.ts ConversationsController':
     'a controller decides nothing: a service for each part of the address',
-  'apps/app-server/src/log/realtime/realtime.gateway.ts RealtimeGateway': TO_SPLIT,
   'apps/llm-gateway/src/calls/delivery.ts Delivery': TO_SPLIT,
   'apps/worker/src/pull-requests/pull-request-job.ts PullRequestJob': TO_SPLIT,
 };

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GiteaPerson, type GiteaServer } from '@slipway/testing/gitea';
+import { type GiteaServer, GiteaUser } from '@slipway/testing/gitea';
 import { DEMO_PROJECT, fillProject, LABEL } from './demo-project.ts';
 
 /**
  * Who comments and pushes for Slipway: another account than the user's, so that its own words are distinct from theirs.
  */
 const BOT = 'slipway-bot';
-const PERSON = 'demo';
+const USER = 'demo';
 
 export interface DemoAccounts {
-  readonly person: { readonly login: string; readonly password: string };
+  readonly user: { readonly login: string; readonly password: string };
   readonly bot: { readonly id: number; readonly login: string; readonly token: string };
   /** `owner/name`. */
   readonly repository: string;
@@ -28,16 +28,16 @@ export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
   const file = accountsFile(server.home);
   if (isFilled(server.home)) return JSON.parse(await readFile(file, 'utf8')) as DemoAccounts;
   const password = randomBytes(9).toString('base64url');
-  await server.createAdmin(PERSON, password);
-  const person = await GiteaPerson.signIn(server.url, PERSON, password);
-  const shop = await person.createRepository(DEMO_PROJECT);
+  await server.createAdmin(USER, password);
+  const user = await GiteaUser.signIn(server.url, USER, password);
+  const shop = await user.createRepository(DEMO_PROJECT);
   await fillProject(shop);
-  const bot = await person.createUser(BOT, randomBytes(24).toString('base64url'));
+  const bot = await user.createUser(BOT, randomBytes(24).toString('base64url'));
   // An admin of this one repository: webhooks need that right.
   await shop.addCollaborator(BOT, 'admin');
   const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user', 'read:organization']);
   const accounts: DemoAccounts = {
-    person: { login: PERSON, password },
+    user: { login: USER, password },
     bot: { id: (await bot.self()).id, login: BOT, token },
     repository: `${shop.owner}/${shop.name}`,
   };
@@ -46,12 +46,12 @@ export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
 }
 
 /** What a user needs to know, for the terminal. */
-export function instructions(url: string, { person, bot, repository }: DemoAccounts, home: string): string {
+export function instructions(url: string, { user, bot, repository }: DemoAccounts, home: string): string {
   return `
 Gitea is ready.
 
   Open      ${url}/${repository}
-  Sign in   ${person.login} / ${person.password}
+  Sign in   ${user.login} / ${user.password}
   Data      ${home}
 
 To connect it, open Integrations in an organization of Slipway and add Gitea:
@@ -63,7 +63,7 @@ To connect it, open Integrations in an organization of Slipway and add Gitea:
 On the connection's page, under Webhooks, enter ${repository} and press Make the webhook. Link your account (settings, Linked accounts).
 Then put the label "${LABEL}" on issue 1, on its page or with
 
-  curl -u '${person.login}:${person.password}' -H 'content-type: application/json' -d '{"labels":["${LABEL}"]}' ${url}/api/v1/repos/${repository}/issues/1/labels
+  curl -u '${user.login}:${user.password}' -H 'content-type: application/json' -d '{"labels":["${LABEL}"]}' ${url}/api/v1/repos/${repository}/issues/1/labels
 
 Ctrl-C stops it; what it has is kept.
 `;

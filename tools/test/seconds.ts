@@ -24,7 +24,7 @@ export function expectedSeconds(root: string, suites: readonly Pick<Suite, 'name
   );
 }
 
-/** For a person: how long these suites are expected to take together, by the stages of queue.ts. */
+/** For a user: how long these suites are expected to take together, by the stages of queue.ts. */
 export function expectedMinutes(root: string, suites: readonly Suite[]): string {
   const sum = (beside: Suite['beside']): number =>
     [

@@ -22,7 +22,7 @@ export class Activity {
   }
 
   /** Whole seconds since a user last did something in the sandbox itself; `null`: never. */
-  get personIdleSeconds(): number | null {
+  get userIdleSeconds(): number | null {
     return this.workedAt === null ? null : Math.floor((performance.now() - this.workedAt) / 1_000);
   }
 
@@ -46,7 +46,7 @@ export function serviceRoutes(activity: Activity, conversations: Conversations):
     version: '0.1.0',
     uptime: Math.round((performance.now() - STARTED) / 1000),
     idle_time: await activity.idleSeconds(conversations),
-    person_idle_time: activity.personIdleSeconds,
+    person_idle_time: activity.userIdleSeconds,
     usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
     conversation_runtime: 'local',
   });

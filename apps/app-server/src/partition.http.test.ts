@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ConversationWatcher, type RedisServer, SilentProxy, startRedisServer, stopwatch, until } from '@slipway/testing';
 import { skipTest } from '@slipway/testing/jest';
-import { type Answer, ConversationApp, type Person, thought } from './testing/conversation-app.js';
+import { type Answer, ConversationApp, thought, type User } from './testing/conversation-app.js';
 
 /** How long nothing comes through. Milliseconds. */
 const SILENCE_MS = process.env['SLIPWAY_LONG'] === '1' ? 30_000 : 4_000;
@@ -19,7 +19,7 @@ jest.setTimeout(180_000);
 
 describe('a network that goes silent', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let redis: RedisServer | null;
   let toRedis: SilentProxy | undefined;
   let toPostgres: SilentProxy;
@@ -35,7 +35,7 @@ describe('a network that goes silent', () => {
       },
       env: toRedis === undefined ? {} : { REDIS_URL: toRedis.url },
     });
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(async () => {
     toPostgres?.heal();
@@ -47,7 +47,7 @@ describe('a network that goes silent', () => {
   });
 
   const started = async (): Promise<string> => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id);
     return id;
   };
@@ -59,21 +59,21 @@ describe('a network that goes silent', () => {
 
   it('between app-server and Postgres: every answer comes in time and says what is wrong or is true, nothing is lost or done twice, and all goes on within 5 s', async () => {
     const id = await started();
-    const watcher = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });
+    const watcher = new ConversationWatcher(app.url, user.cookie, { orgId: user.orgId, conversationId: id });
     try {
-      await app.ingest(person, id, [{ producerSeq: 1, event: thought('before') }]);
+      await app.ingest(user, id, [{ producerSeq: 1, event: thought('before') }]);
       await until('the first event', () => watcher.lastSeq === 1);
       const batch = [2, 3, 4].map((producerSeq) => ({ producerSeq, event: thought(`${producerSeq}`) }));
       const key = randomUUID();
       const create = (): Promise<Answer<{ id: string; code: string; detail: string }>> =>
-        app.http(person, 'POST', app.path(person), { prompt: 'once' }, { 'idempotency-key': key });
+        app.http(user, 'POST', app.path(user), { prompt: 'once' }, { 'idempotency-key': key });
       toPostgres.silence();
-      const underWay = [timed(app.ingest(person, id, batch)), timed(create()), timed(app.http(person, 'GET', app.path(person)))];
+      const underWay = [timed(app.ingest(user, id, batch)), timed(create()), timed(app.http(user, 'GET', app.path(user)))];
       const ended = Promise.all(underWay);
       await wait(SILENCE_MS);
       toPostgres.heal();
       const passed = stopwatch();
-      await until('a batch is stored', async () => (await app.ingest(person, id, batch)).status === 200, RECOVERY_MS);
+      await until('a batch is stored', async () => (await app.ingest(user, id, batch)).status === 200, RECOVERY_MS);
       const made = await until(
         'the conversation is there',
         async () => ((answer) => (answer.status === 201 ? answer.body : null))(await create()),
@@ -105,9 +105,9 @@ describe('a network that goes silent', () => {
     toPostgres.silence();
     try {
       const asked = await Promise.all([
-        timed(app.ingest(person, id, [{ producerSeq: 1, event: thought('x') }])),
-        timed(app.http<{ code?: string }>(person, 'GET', app.path(person))),
-        timed(app.http<{ code?: string }>(person, 'GET', app.path(person, id))),
+        timed(app.ingest(user, id, [{ producerSeq: 1, event: thought('x') }])),
+        timed(app.http<{ code?: string }>(user, 'GET', app.path(user))),
+        timed(app.http<{ code?: string }>(user, 'GET', app.path(user, id))),
       ]);
       for (const { answer, ms } of asked) {
         expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringMatching(/ (log|database) /) }]);
@@ -117,24 +117,24 @@ describe('a network that goes silent', () => {
     } finally {
       toPostgres.heal();
     }
-    await until('all is well', async () => (await app.http(person, 'GET', app.path(person, id))).status === 200, RECOVERY_MS);
-    await until('the event is stored', async () => (await app.ingest(person, id, [{ producerSeq: 1, event: thought('x') }])).status === 200, RECOVERY_MS);
+    await until('all is well', async () => (await app.http(user, 'GET', app.path(user, id))).status === 200, RECOVERY_MS);
+    await until('the event is stored', async () => (await app.ingest(user, id, [{ producerSeq: 1, event: thought('x') }])).status === 200, RECOVERY_MS);
     expect((await app.log(id)).map(({ seq }) => seq)).toEqual([1]);
   });
 
   it('between app-server and Redis: requests are answered as ever, readers on the other replica are late by seconds and miss nothing, and hints come again within 5 s', async () => {
     if (toRedis === undefined) return skipTest('no redis-server on PATH: apt-get install redis-server');
     const id = await started();
-    const other = new ConversationWatcher(app.replicas[1]?.url ?? '', person.cookie, { orgId: person.orgId, conversationId: id });
+    const other = new ConversationWatcher(app.replicas[1]?.url ?? '', user.cookie, { orgId: user.orgId, conversationId: id });
     try {
-      await app.ingest(person, id, [{ producerSeq: 1, event: thought('1') }]);
+      await app.ingest(user, id, [{ producerSeq: 1, event: thought('1') }]);
       await until('the first one', () => other.lastSeq === 1);
       expect(toRedis.open).toBeGreaterThan(1);
       const silentAt = performance.now();
       toRedis.silence();
-      const { answer, ms } = await timed(app.ingest(person, id, [{ producerSeq: 2, event: thought('2') }]));
+      const { answer, ms } = await timed(app.ingest(user, id, [{ producerSeq: 2, event: thought('2') }]));
       expect([answer.status, ms < 2_000]).toEqual([200, true]);
-      const created = await timed(app.conversation(person));
+      const created = await timed(app.conversation(user));
       expect(created.ms).toBeLessThan(2_000);
       await until('late, by the look at the heads', () => other.lastSeq === 2, 6_000);
       await wait(Math.max(0, SILENCE_MS - (performance.now() - silentAt)));
@@ -144,7 +144,7 @@ describe('a network that goes silent', () => {
         'an event comes by its hint',
         async () => {
           producerSeq += 1;
-          await app.ingest(person, id, [{ producerSeq, event: thought(`${producerSeq}`) }]);
+          await app.ingest(user, id, [{ producerSeq, event: thought(`${producerSeq}`) }]);
           const passed = stopwatch();
           await until('it', () => other.lastSeq === producerSeq, RECOVERY_MS);
           return passed() < 250;

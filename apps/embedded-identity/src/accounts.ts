@@ -36,14 +36,14 @@ export class Accounts {
   }
 
   /** @returns which of the two names is taken, when one is. */
-  async register(person: Registration): Promise<Account | 'username-taken' | 'email-taken'> {
-    const account = { id: randomUUID(), username: person.username, email: person.email, name: person.name };
-    const hash = await hashPassword(person.password);
+  async register(user: Registration): Promise<Account | 'username-taken' | 'email-taken'> {
+    const account = { id: randomUUID(), username: user.username, email: user.email, name: user.name };
+    const hash = await hashPassword(user.password);
     const { changes } = this.store
       .prepare('INSERT INTO account (id, username, email, name, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
       .run(account.id, account.username, account.email, account.name, hash, new Date().toISOString());
     if (Number(changes) === 1) return account;
-    return this.store.prepare('SELECT 1 FROM account WHERE username = ?').get(person.username) === undefined ? 'email-taken' : 'username-taken';
+    return this.store.prepare('SELECT 1 FROM account WHERE username = ?').get(user.username) === undefined ? 'email-taken' : 'username-taken';
   }
 
   /** The account whose user name or e-mail address and password these are, or `null`. As slow for an unknown name as for a wrong password. */

@@ -165,11 +165,11 @@ describe('embedded-identity', () => {
   it('registers a user, who is signed in with it and can sign in again by name or e-mail', async () => {
     const browser = new CookieClient();
     const page = await openSignIn(browser);
-    const person = { name: 'Ada <Byron>', email: 'ada@example.test', username: 'ada', password: 'correct horse' };
-    const answer = await submit(browser, new URL(`${page.url.href}/register`), person);
+    const user = { name: 'Ada <Byron>', email: 'ada@example.test', username: 'ada', password: 'correct horse' };
+    const answer = await submit(browser, new URL(`${page.url.href}/register`), user);
     expect('callback' in answer).toBe(true);
     for (const name of ['ada', 'ADA', 'ada@example.test', 'Ada@Example.Test'])
-      expect(claimsOf((await signInAs(new CookieClient(), name, person.password)).id_token)).toMatchObject({ name: 'Ada <Byron>' });
+      expect(claimsOf((await signInAs(new CookieClient(), name, user.password)).id_token)).toMatchObject({ name: 'Ada <Byron>' });
   });
 
   it('says beside each field what is wrong with a registration, keeps what was typed but the password, and takes no name twice', async () => {

@@ -10,9 +10,9 @@ import { AccessHandler } from './access/access-handler.js';
 import { listenForChanges } from './access/change-listener.js';
 import { GrantWatch } from './access/grant-watch.js';
 import { isPassApplied, isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
-import { PersonsWork } from './access/persons-work.js';
 import { Spending } from './access/spending.js';
 import { Steering } from './access/steering.js';
+import { UsersWork } from './access/users-work.js';
 import type { Config } from './config.js';
 import { createGatewayMetrics } from './metrics.js';
 import { createSandboxAgent } from './proxy/sandbox-connection.js';
@@ -72,7 +72,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     secure: config.SANDBOX_GATEWAY_URL.startsWith('https:'),
   });
   const visitors = new Visitors();
-  const work = new PersonsWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
+  const work = new UsersWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
   const spending = new Spending({
     spend: (grantId, pays) => within(spendThrough(pool, grantId, pays)),
     isApplied: (conversation) => within(isSpenderApplied(pool, conversation)),

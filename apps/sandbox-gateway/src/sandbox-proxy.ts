@@ -12,9 +12,9 @@ import type { AccessHandler } from './access/access-handler.js';
 import { accessCookieName, assertOwnOrigin, type Credential, credentialOf } from './access/credentials.js';
 import type { EndOfUse, GrantWatch } from './access/grant-watch.js';
 import type { LiveGrant } from './access/grants.queries.js';
-import type { PersonsWork } from './access/persons-work.js';
 import type { Spending } from './access/spending.js';
 import type { Steering } from './access/steering.js';
+import type { UsersWork } from './access/users-work.js';
 import type { GatewayMetrics } from './metrics.js';
 import { answerProblem, type ProblemAnswers, refuseUpgrade } from './problem-answer.js';
 import type { AdmitFrame } from './proxy/client-frames.js';
@@ -36,7 +36,7 @@ export interface SandboxProxyOptions {
   readonly agent: Agent;
   readonly visitors: Visitors;
   readonly seats: OpenSeats;
-  readonly work: PersonsWork;
+  readonly work: UsersWork;
   readonly spending: Spending;
   readonly steering: Steering;
   /** How long what is open goes on while the database does not answer. Milliseconds. */

@@ -55,11 +55,11 @@ describe('a probe', () => {
 describe('idle times', () => {
   it('are unknown when the sandbox does not say', async () => {
     server.respond = (_request, response) => void response.end('{"idle_time":4,"person_idle_time":7}');
-    expect(await idleTimes(server.url)).toEqual({ person: 7, anybody: 4 });
+    expect(await idleTimes(server.url)).toEqual({ user: 7, anybody: 4 });
     server.respond = (_request, response) => void response.end('{"idle_time":4}');
-    expect(await idleTimes(server.url)).toEqual({ person: null, anybody: 4 });
+    expect(await idleTimes(server.url)).toEqual({ user: null, anybody: 4 });
     server.refuse(500, null);
-    expect(await idleTimes(server.url)).toEqual({ person: null, anybody: null });
+    expect(await idleTimes(server.url)).toEqual({ user: null, anybody: null });
   });
 });
 

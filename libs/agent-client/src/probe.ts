@@ -32,7 +32,7 @@ function isCertain(failure: AgentFailure): boolean {
 /** How long a sandbox has not been used. Seconds; `null`: never, or unknown. */
 export interface IdleTimes {
   /** Since a user was last active in its terminal, files or browser. */
-  readonly person: number | null;
+  readonly user: number | null;
   /** Since anybody with its key asked for anything; 0 while an agent works in it. */
   readonly anybody: number | null;
 }
@@ -41,7 +41,7 @@ export interface IdleTimes {
 export async function idleTimes(url: string): Promise<IdleTimes> {
   const agent = new AgentClient({ url, sessionKey: '' }, { timeoutMs: PROBE_TIMEOUT_MS, maxBytes: MAX_INFO_BYTES });
   return agent.call('info', {}).then(
-    ({ person_idle_time, idle_time }) => ({ person: person_idle_time ?? null, anybody: idle_time ?? null }),
-    () => ({ person: null, anybody: null }),
+    ({ person_idle_time, idle_time }) => ({ user: person_idle_time ?? null, anybody: idle_time ?? null }),
+    () => ({ user: null, anybody: null }),
   );
 }

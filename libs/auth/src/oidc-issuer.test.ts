@@ -3,5 +3,5 @@ import { describeIssuer } from './testing/index.js';
 
 describeIssuer('the embedded one', async (appUrl) => ({
   ...(await startIdentityServer(appUrl)),
-  person: { username: 'demo', password: 'demo', name: 'Demo Person', email: 'demo@example.test' },
+  user: { username: 'demo', password: 'demo', name: 'Demo Person', email: 'demo@example.test' },
 }));

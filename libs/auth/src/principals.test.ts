@@ -7,7 +7,7 @@ import { readCookie, SessionCookie } from './session-cookie.js';
 import type { SignedIn } from './sessions.js';
 
 const cookie = new SessionCookie('a session secret of thirty-two characters');
-const PERSON: SignedIn = {
+const USER: SignedIn = {
   sessionId: 'ses_1',
   userId: 'usr_1',
   name: 'Ada',
@@ -16,10 +16,10 @@ const PERSON: SignedIn = {
   termsVersion: null,
   orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null, needs: null }],
 };
-const JOINED: SignedIn = { ...PERSON, orgs: [...PERSON.orgs, { ...(PERSON.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }] };
+const JOINED: SignedIn = { ...USER, orgs: [...USER.orgs, { ...(USER.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }] };
 const service = new PrincipalService(
   cookie,
-  { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null), findNow: async () => JOINED },
+  { find: async (id: string) => (id === USER.sessionId ? USER : null), findNow: async () => JOINED },
   { find: async () => null },
   'https://slipway.example/',
 );
@@ -28,7 +28,7 @@ describe('PrincipalService', () => {
   it('authenticates a user by a cookie that this server signed, among others, and by nothing else', async () => {
     const soon = new Date(Date.now() + 60_000);
     const valid = await cookie.sign('ses_1', soon);
-    expect(await service.authenticateCookie(`a=b; keycloak_auth=${valid}; c=d`)).toBe(PERSON);
+    expect(await service.authenticateCookie(`a=b; keycloak_auth=${valid}; c=d`)).toBe(USER);
     const refused = [
       undefined,
       '',
@@ -44,14 +44,14 @@ describe('PrincipalService', () => {
   });
 
   it('gives the permissions of the role in that organization, by id and by slug, and says of any other that there is none', () => {
-    for (const name of ['org_1', 'ada']) expect([...service.principalFor(PERSON, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
-    for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(PERSON, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
+    for (const name of ['org_1', 'ada']) expect([...service.principalFor(USER, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
+    for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(USER, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
   });
 
   it('is read again when a user asks for an organization that another process just added them to, and not otherwise', async () => {
-    const authenticated = { kind: 'session', person: PERSON } as const;
+    const authenticated = { kind: 'session', user: USER } as const;
     expect(await service.upToDate(authenticated, 'ada')).toBe(authenticated);
-    for (const org of ['org_2', 'new']) expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', person: JOINED });
+    for (const org of ['org_2', 'new']) expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', user: JOINED });
   });
 
   it('a bearer token counts alone: an invalid one authenticates no user, whatever the cookie says; other schemes are not ours', async () => {
@@ -66,7 +66,7 @@ describe('PrincipalService', () => {
     };
     const withKeys = new PrincipalService(
       cookie,
-      { find: async () => PERSON, findNow: async () => PERSON },
+      { find: async () => USER, findNow: async () => USER },
       { find: async (token: string) => (token === 'good' ? key : null) },
       'https://slipway.example/',
     );

@@ -14,7 +14,7 @@ interface FetchHeaders {
 }
 
 /** Who was authenticated, and how. */
-export type Authenticated = { readonly kind: 'session'; readonly person: SignedIn } | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
+export type Authenticated = { readonly kind: 'session'; readonly user: SignedIn } | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
 
 /** Credentials of a client. */
 interface ProofHeaders {
@@ -61,8 +61,8 @@ export class PrincipalService {
   async authenticate({ cookie, authorization }: ProofHeaders): Promise<Authenticated | null> {
     const token = bearerOf(authorization);
     if (token === undefined) {
-      const person = await this.authenticateCookie(cookie);
-      return person === null ? null : { kind: 'session', person };
+      const user = await this.authenticateCookie(cookie);
+      return user === null ? null : { kind: 'session', user };
     }
     const key = await this.authenticateKey(token);
     return key === null ? null : { kind: 'api-key', key };
@@ -79,10 +79,10 @@ export class PrincipalService {
   /** The user whom a `Cookie` header authenticates, or `null`. Notes the user in the request's context for the log. */
   async authenticateCookie(header: string | undefined): Promise<SignedIn | null> {
     const sessionId = await this.cookie.sessionOf(header);
-    const person = sessionId === null ? null : await this.sessions.find(sessionId);
+    const user = sessionId === null ? null : await this.sessions.find(sessionId);
     const context = currentContext();
-    if (person !== null && context !== undefined) context.userId = person.userId;
-    return person;
+    if (user !== null && context !== undefined) context.userId = user.userId;
+    return user;
   }
 
   /** Whether a `Cookie` header has one of ours, right or wrong: what it is sent with must then come from our own pages. */
@@ -103,7 +103,7 @@ export class PrincipalService {
    * to do.
    */
   gatesOfCredential(authenticated: Authenticated): Gate[] {
-    if (authenticated.kind === 'session') return this.gatesOf(authenticated.person);
+    if (authenticated.kind === 'session') return this.gatesOf(authenticated.user);
     return authenticated.key.owner.kind === 'user' ? this.gatesOf(authenticated.key.owner) : [];
   }
 
@@ -120,13 +120,13 @@ export class PrincipalService {
    * is not in; `org.sign-in-again` or `org.second-factor-needed` when the rules of the organization refuse this
    * session.
    */
-  principalFor(person: SignedIn, org: string): Principal {
-    const member = person.orgs.find(({ id, slug }) => id === org || slug === org);
+  principalFor(user: SignedIn, org: string): Principal {
+    const member = user.orgs.find(({ id, slug }) => id === org || slug === org);
     if (member === undefined) throw notFound();
     const context = currentContext();
     if (context !== undefined) context.orgId = member.id;
     if (member.needs !== null) throw needed(member.needs);
-    return { orgId: member.id, actor: { kind: 'user', id: person.userId, label: person.name }, permissions: new Set(member.permissions) };
+    return { orgId: member.id, actor: { kind: 'user', id: user.userId, label: user.name }, permissions: new Set(member.permissions) };
   }
 
   /**
@@ -146,14 +146,14 @@ export class PrincipalService {
    * may just have added them. At most one query for a request that ends with 404 otherwise.
    */
   async upToDate(authenticated: Authenticated, org: string): Promise<Authenticated> {
-    if (authenticated.kind === 'api-key' || authenticated.person.orgs.some(({ id, slug }) => id === org || slug === org)) return authenticated;
-    const person = await this.sessions.findNow(authenticated.person.sessionId);
-    return person === null ? authenticated : { kind: 'session', person };
+    if (authenticated.kind === 'api-key' || authenticated.user.orgs.some(({ id, slug }) => id === org || slug === org)) return authenticated;
+    const user = await this.sessions.findNow(authenticated.user.sessionId);
+    return user === null ? authenticated : { kind: 'session', user };
   }
 
   /** `principalFor` or `principalOfKey`. */
   principalOf(authenticated: Authenticated, org: string): Principal {
-    return authenticated.kind === 'session' ? this.principalFor(authenticated.person, org) : this.principalOfKey(authenticated.key, org);
+    return authenticated.kind === 'session' ? this.principalFor(authenticated.user, org) : this.principalOfKey(authenticated.key, org);
   }
 
   /**

@@ -95,7 +95,7 @@ describe('Sessions', () => {
     await Promise.all([one.find(sessionId), two.find(sessionId)]);
     clock.advance(61_000);
     const people = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).find(sessionId)));
-    expect(people.every((person) => person?.name === 'Ada Byron')).toBe(true);
+    expect(people.every((user) => user?.name === 'Ada Byron')).toBe(true);
     expect(issuer.calls).toBe(1);
     clock.advance(30_000);
     await one.find(sessionId);
@@ -111,7 +111,7 @@ describe('Sessions', () => {
     for (let round = 1; round <= 3; round += 1) {
       clock.advance(61_000);
       const people = await Promise.all(Array.from({ length: 150 }, (_, index) => (replicas[index % 3] as Sessions).find(sessionId)));
-      expect(people.filter((person) => person === null)).toEqual([]);
+      expect(people.filter((user) => user === null)).toEqual([]);
       expect(issuer.calls).toBe(round);
     }
   });
@@ -362,9 +362,9 @@ describe('Sessions', () => {
     const first = await sessions.start(IDENTITY, TOKENS);
     const second = await sessions.start({ ...IDENTITY, name: 'Ada Lovelace' }, TOKENS);
     expect(second.userId).toBe(first.userId);
-    const person = await sessions.find(second.sessionId);
-    expect(person).toMatchObject({ name: 'Ada Lovelace', orgs: [{ slug: 'ada-byron', kind: 'personal', role: 'owner' }] });
-    expect(person?.orgs[0]?.permissions).toContain('conversation:create');
+    const user = await sessions.find(second.sessionId);
+    expect(user).toMatchObject({ name: 'Ada Lovelace', orgs: [{ slug: 'ada-byron', kind: 'personal', role: 'owner' }] });
+    expect(user?.orgs[0]?.permissions).toContain('conversation:create');
     const stranger = await sessions.start({ ...IDENTITY, issuer: 'https://other.example' }, TOKENS);
     expect(stranger.userId).not.toBe(first.userId);
   });

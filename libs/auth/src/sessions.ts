@@ -64,7 +64,7 @@ const StoredTokens = z.object({ idToken: z.string(), refreshToken: z.string().nu
 const OrgRows = z.array(Org.omit({ permissions: true }));
 
 interface Entry {
-  readonly person: SignedIn;
+  readonly user: SignedIn;
   readonly readAt: number;
   readonly accessExpiresAt: Date;
   readonly expiresAt: Date;
@@ -141,14 +141,14 @@ export class Sessions {
     this.seen.note(sessionId, address ?? null, refusesTracking ?? null);
     // One that runs here has moved the due time on already; whether the session goes on is only known at its end.
     const running = this.refreshes.get(sessionId);
-    if (running === undefined && entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.person;
-    return (await (running ?? this.refreshOnce(sessionId, entry.accessExpiresAt))) ? entry.person : null;
+    if (running === undefined && entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.user;
+    return (await (running ?? this.refreshOnce(sessionId, entry.accessExpiresAt))) ? entry.user : null;
   }
 
   /** The same, read now: another replica may have authenticated this user within the last second. */
   async findNow(sessionId: string): Promise<SignedIn | null> {
     this.cache.delete(sessionId);
-    return (await this.read(sessionId))?.person ?? null;
+    return (await this.read(sessionId))?.user ?? null;
   }
 
   /** Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
@@ -191,7 +191,7 @@ export class Sessions {
 
   /** Something of this user has changed: the next request here reads it; other replicas do within a second. */
   changed(userId: string): void {
-    this.forgetAll([...this.cache].flatMap(([id, { person }]) => (person.userId === userId ? [id] : [])));
+    this.forgetAll([...this.cache].flatMap(([id, { user }]) => (user.userId === userId ? [id] : [])));
   }
 
   /** Writes what is still to be written. Nothing is seen after it. */
@@ -229,7 +229,7 @@ export class Sessions {
     if (row === undefined || row.expires_at.getTime() <= now) return null;
     const orgs = OrgRows.parse(row.orgs).map((org) => ({ ...org, permissions: [...ROLE_PERMISSIONS[org.role]] }));
     const entry: Entry = {
-      person: { sessionId, userId: row.user_id, name: row.name, email: row.email, emailVerified: row.email_verified, termsVersion: row.terms_version, orgs },
+      user: { sessionId, userId: row.user_id, name: row.name, email: row.email, emailVerified: row.email_verified, termsVersion: row.terms_version, orgs },
       readAt: now,
       accessExpiresAt: row.access_expires_at,
       expiresAt: row.expires_at,

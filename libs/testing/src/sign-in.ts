@@ -17,13 +17,13 @@ export interface SignedInClient {
  */
 export async function signIn(
   appUrl: string,
-  person: { username: string; password: string } = { username: 'demo', password: 'demo' },
+  user: { username: string; password: string } = { username: 'demo', password: 'demo' },
   browser = new CookieClient(),
 ): Promise<SignedInClient> {
   const app = new URL(appUrl);
   let page = await browser.follow(new URL('/oauth/login?redirect=/api/v1/me', app), { headers: { accept: 'text/html, application/json' } });
   for (let forms = 0; page.url.origin !== app.origin && forms < 3; forms += 1)
-    page = await submitForm(browser, page, { username: person.username, password: person.password });
+    page = await submitForm(browser, page, { username: user.username, password: user.password });
   const text = await page.response.text();
   if (page.response.status !== 200 || page.url.pathname !== '/api/v1/me')
     throw new Error(`the sign-in ended at ${page.url.origin}${page.url.pathname} with ${page.response.status}: ${text.slice(0, 2_000)}`);

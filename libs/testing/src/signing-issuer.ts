@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** Claims of whoever signs in next. */
-export interface SigningPerson {
+export interface SigningUser {
   sub: string;
   name: string;
   email?: string;
@@ -16,15 +16,15 @@ export interface SigningPerson {
 }
 
 /**
- * An issuer that signs the current `person` in without asking, and logout tokens as a test wants them. It replaces a
+ * An issuer that signs the current `user` in without asking, and logout tokens as a test wants them. It replaces a
  * foreign service: its answers follow OpenID Connect Core and Keycloak's route of stored tokens.
  */
 export class SigningIssuer {
   readonly clientId = 'slipway-web';
   readonly clientSecret = 'secret';
-  person: SigningPerson = { sub: 'ada', name: 'Ada Byron' };
+  user: SigningUser = { sub: 'ada', name: 'Ada Byron' };
   /** Whoever a beginning expects (`login_hint`) is who comes, so that many are different people. */
-  hintIsPerson = false;
+  hintIsUser = false;
   /** Queries of each beginning of a sign-in. */
   readonly asked: URLSearchParams[] = [];
   /** What the route of stored tokens answers, by the provider's name. */
@@ -34,7 +34,7 @@ export class SigningIssuer {
   spentMs = 0;
   private readonly key: KeyObject;
   private readonly jwk: Record<string, unknown>;
-  private readonly codes = new Map<string, { nonce: string; person: SigningPerson }>();
+  private readonly codes = new Map<string, { nonce: string; user: SigningUser }>();
 
   private constructor(private readonly server: Server) {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -92,8 +92,8 @@ export class SigningIssuer {
       this.asked.push(url.searchParams);
       const code = randomUUID();
       const hint = url.searchParams.get('login_hint');
-      const person = this.hintIsPerson && hint !== null ? { sub: hint, name: hint } : { ...this.person };
-      this.codes.set(code, { nonce: url.searchParams.get('nonce') ?? '', person });
+      const user = this.hintIsUser && hint !== null ? { sub: hint, name: hint } : { ...this.user };
+      this.codes.set(code, { nonce: url.searchParams.get('nonce') ?? '', user });
       const back = new URL(url.searchParams.get('redirect_uri') ?? '');
       back.search = new URLSearchParams({ code, state: url.searchParams.get('state') ?? '' }).toString();
       return void response.writeHead(302, { location: back.href }).end();
@@ -111,7 +111,7 @@ export class SigningIssuer {
     if (given === undefined) return json(400, { error: 'invalid_grant' });
     this.codes.delete(new URLSearchParams(body).get('code') ?? '');
     const now = Math.floor(Date.now() / 1000);
-    const idToken = this.sign({ iss: this.issuerUrl, aud: this.clientId, azp: this.clientId, iat: now, exp: now + 300, nonce: given.nonce, ...given.person });
+    const idToken = this.sign({ iss: this.issuerUrl, aud: this.clientId, azp: this.clientId, iat: now, exp: now + 300, nonce: given.nonce, ...given.user });
     json(200, { access_token: `opaque-${randomUUID()}`, token_type: 'Bearer', expires_in: 300, refresh_token: randomUUID(), id_token: idToken });
   }
 

@@ -17,7 +17,7 @@ import { createHttpServer } from '../http/server.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { textOf } from '../testing/running-server.js';
 import { BrowserView } from './browser-view.js';
-import { WatchingPerson } from './testing/watching-person.js';
+import { WatchingUser } from './testing/watching-user.js';
 
 const TOKEN = 'a-token-for-tests-of-32-characters';
 const found = findChromium(process.env);
@@ -47,7 +47,7 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
   let browser: Browser;
   let view: BrowserView;
   let server: Server;
-  const people: WatchingPerson[] = [];
+  const people: WatchingUser[] = [];
   /** The usual ones, but where a test is about them. */
   const times: { waitMs?: number; awayMs?: number } = {};
 
@@ -80,7 +80,7 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
   });
 
   afterEach(async () => {
-    for (const person of people.splice(0)) person.close();
+    for (const user of people.splice(0)) user.close();
     for (const name of ['waitMs', 'awayMs'] as const) delete times[name];
   });
 
@@ -95,10 +95,10 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     await once(made, 'listening');
     return made;
   };
-  const watch = async (looks = true, at = server): Promise<WatchingPerson> => {
-    const person = await WatchingPerson.open(`ws://127.0.0.1:${(at.address() as AddressInfo).port}/live/browser`, TOKEN, looks);
-    people.push(person);
-    return person;
+  const watch = async (looks = true, at = server): Promise<WatchingUser> => {
+    const user = await WatchingUser.open(`ws://127.0.0.1:${(at.address() as AddressInfo).port}/live/browser`, TOKEN, looks);
+    people.push(user);
+    return user;
   };
   const failure = (work: Promise<unknown>): Promise<{ code: string; detail: string }> =>
     work.then(

@@ -4,14 +4,14 @@ import type { LiveChannel, LiveConnection } from '../http/live.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { AgentShells } from './agent-shells.js';
-import { PersonShell } from './person-shell.js';
+import { UserShell } from './user-shell.js';
 
 /** As other codes of live channels: 4000 and above are not tried again by themselves. */
 const NO_SUCH_SHELL = 4010;
 
 /** The shells of users in this sandbox, and the agent's to watch. */
 export class LiveTerminals {
-  readonly #shells = new Map<string, PersonShell>();
+  readonly #shells = new Map<string, UserShell>();
   readonly #lists = new Set<LiveConnection>();
   readonly #agent = new AgentShells(() => this.#notifyAll());
   #opened = 0;
@@ -82,7 +82,7 @@ export class LiveTerminals {
     const id = randomBytes(6).toString('hex');
     try {
       const { allowance, directory, environment } = this.options;
-      const shell = new PersonShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance }, () =>
+      const shell = new UserShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance }, () =>
         this.#notifyAll(),
       );
       this.#shells.set(id, shell);

@@ -101,7 +101,7 @@ function addressOf(text: string): URL {
 function authHeaders(auth: McpServerConfig['auth'], text: (value: string) => string): Record<string, string> {
   if (auth == null) return {};
   if (typeof auth === 'string') {
-    if (auth === 'oauth') throw NEEDS_PERSON;
+    if (auth === 'oauth') throw NEEDS_USER;
     return { authorization: `Bearer ${text(auth)}` };
   }
   switch (auth.strategy) {
@@ -116,11 +116,11 @@ function authHeaders(auth: McpServerConfig['auth'], text: (value: string) => str
     case 'header':
       return Object.fromEntries(Object.entries(auth.headers).map(([name, value]) => [name, text(value)]));
     case 'oauth2':
-      throw NEEDS_PERSON;
+      throw NEEDS_USER;
   }
 }
 
-const NEEDS_PERSON = new NotReachable(
+const NEEDS_USER = new NotReachable(
   'It needs a user who signs in with a browser (OAuth), which a sandbox cannot do.',
   'Make a token for it, keep that as a secret, and send it in a header.',
 );

@@ -23,9 +23,9 @@ import {
 import { SlipwayError } from '@slipway/errors';
 import type { Answer } from '../log/authors.js';
 
-/** Said of what waited when a person wrote something else instead. */
+/** Said of what waited when a user wrote something else instead. */
 export const ANSWERED_OTHERWISE = 'The user did not approve this and wrote a message instead.';
-/** Said of what waited when the person stopped the agent. */
+/** Said of what waited when the user stopped the agent. */
 export const STOPPED = 'The user stopped the agent.';
 
 type Asking = Pick<ConfirmationSettings, 'policy' | 'analyzer'>;
@@ -37,7 +37,7 @@ export interface ConfirmationLog {
 }
 
 /**
- * What the agent asks a person before it acts, and the answers. All of it is in the log: a sandbox that is lost while it waits waits on in the next one.
+ * What the agent asks a user before it acts, and the answers. All of it is in the log: a sandbox that is lost while it waits waits on in the next one.
  * Answers are taken one after the other; of two the first counts and the second is refused.
  */
 export class Confirmation {
@@ -85,7 +85,7 @@ export class Confirmation {
     this.initial = initialSettings(request);
   }
 
-  /** What a start of the app asks for holds over what the log says; rules that a person made stay. In the log only when it is something new. */
+  /** What a start of the app asks for holds over what the log says; rules that a user made stay. In the log only when it is something new. */
   adopt(request: StartConversationRequest): Promise<void> {
     if (request.slipway === undefined || request.confirmation_policy == null) return Promise.resolve();
     const { policy, analyzer } = initialSettings(request);

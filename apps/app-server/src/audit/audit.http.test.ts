@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditPage, AuditVerification } from '@slipway/contracts/audit';
 import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 import { type AuditRecord, auditOf } from './audit-statement.js';
 
 const OFFLINE = fileURLToPath(new URL('../../../../docs/operate/verify-audit.mjs', import.meta.url));
@@ -22,11 +22,11 @@ interface Line extends Record<string, unknown> {
 describe('the audit of an organization', () => {
   let app: ConversationApp;
   let folder: string;
-  let ada: Person;
+  let ada: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-audit-'));
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
     for (let index = 0; index < 12; index += 1)
       await record(
         ada.orgId,
@@ -45,7 +45,7 @@ describe('the audit of an organization', () => {
         auditOf(randomUUID(), { orgId, actor: { kind: 'user', id: actor, label: 'Somebody', ...(actor === 'usr_odd' ? { viaKey: 'key_1' } : {}) } }, what),
       ),
     );
-  const audit = (person: Person, rest = ''): string => `/api/v1/orgs/${person.orgId}/audit${rest}`;
+  const audit = (user: User, rest = ''): string => `/api/v1/orgs/${user.orgId}/audit${rest}`;
   const list = async (query = ''): Promise<AuditPage> => AuditPage.parse((await app.http(ada, 'GET', audit(ada, query))).body);
   const download = async (rest: string): Promise<{ status: number; type: string | null; body: string }> => {
     const response = await fetch(`${app.url}${audit(ada, rest)}`, { headers: { cookie: ada.cookie } });
@@ -90,9 +90,9 @@ describe('the audit of an organization', () => {
   });
 
   it('names who acted and what it was done to, as they are called now: of this organization alone', async () => {
-    const [grace, elsewhere] = [await app.person('Grace'), await app.person('Eve')];
-    const created = async (person: Person, prompt: string): Promise<string> =>
-      ((await app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/conversations`, { prompt })).body as { id: string }).id;
+    const [grace, elsewhere] = [await app.user('Grace'), await app.user('Eve')];
+    const created = async (user: User, prompt: string): Promise<string> =>
+      ((await app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/conversations`, { prompt })).body as { id: string }).id;
     const [own, foreign] = [await created(grace, 'Mend the build'), await created(elsewhere, 'A secret plan')];
     for (const target of [`${own}:8000`, `${foreign}:8000`]) await record(grace.orgId, { action: 'sandbox.access', target }, grace.userId);
     for (const target of [grace.userId, elsewhere.userId, 'usr_nobody']) await record(grace.orgId, { action: 'member.set-role', target }, 'usr_gone');
@@ -120,7 +120,7 @@ describe('the audit of an organization', () => {
   });
 
   it('is for those who may read it, and of another organization there is none', async () => {
-    const [bob, admin] = [await app.person('Bob'), await app.person('Carol')];
+    const [bob, admin] = [await app.user('Bob'), await app.user('Carol')];
     await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE user_id = $1`, [bob.userId]);
     await until('the role is seen', async () => (await app.http(bob, 'GET', audit(bob))).status === 403);
     for (const rest of ['', '/export', '/verify']) {
@@ -181,7 +181,7 @@ describe('the audit of an organization', () => {
   });
 
   it('verifies itself, and names the first bad row', async () => {
-    const bob = await app.person('Bob');
+    const bob = await app.user('Bob');
     const good = AuditVerification.parse((await app.http(bob, 'GET', audit(bob, '/verify'))).body);
     expect(good).toMatchObject({ ok: true, checked: { seq: expect.any(Number) }, complete: true });
     await app.owner.query(`UPDATE app.audit_entry SET actor_id = 'usr_other' WHERE org_id = $1`, [bob.orgId]);

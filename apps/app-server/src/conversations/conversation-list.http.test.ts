@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationSummary, pageOf } from '@slipway/contracts/conversations';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 
 const Page = pageOf(ConversationSummary);
 
 describe('the list of conversations', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    ada = await app.person('Ada');
-    const other = await app.person('Eve');
+    ada = await app.user('Ada');
+    const other = await app.user('Eve');
     for (const orgId of [ada.orgId, other.orgId])
       await app.owner.query(
         // Costs and times that many share, so that the order ends in the id.
@@ -61,7 +61,7 @@ describe('the list of conversations', () => {
   it('says what people have written as they wrote it, in each order: quotes, backslashes, control characters and all', async () => {
     const text = (name: string): string => `${name} "q" '\\' \n\t\u0001\u2028 {"a":1}, é 😀 </script>`;
     const written = { title: text('title'), repository: text('repository'), branch: text('branch'), model: text('model') };
-    const grace = await app.person('Grace');
+    const grace = await app.user('Grace');
     await app.owner.query(
       `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, repository, branch) VALUES (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7)`,
       [grace.orgId, text('id'), text('label'), written.title, written.model, written.repository, written.branch],

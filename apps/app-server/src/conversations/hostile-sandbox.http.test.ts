@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setInterval as ticks } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 import { type Hostility, startHostileSandbox } from '../testing/hostile-sandbox.js';
 
 const VIEWERS = 50;
@@ -29,9 +29,9 @@ function slowdown(): number {
 }
 
 /** A viewer that counts what it is sent, and keeps nothing. */
-function view(url: string, person: Person): Promise<{ status: number; code: string; bytes: number; whole: boolean; retryAfter: string | undefined }> {
+function view(url: string, user: User): Promise<{ status: number; code: string; bytes: number; whole: boolean; retryAfter: string | undefined }> {
   return new Promise((resolve) => {
-    const request = get(url, { headers: { cookie: person.cookie }, agent: false }, (response) => {
+    const request = get(url, { headers: { cookie: user.cookie }, agent: false }, (response) => {
       let bytes = 0;
       let head = '';
       const done = (whole: boolean): void =>
@@ -57,11 +57,11 @@ jest.setTimeout(240_000);
 
 describe('a hostile sandbox with fifty viewers', () => {
   let app: ConversationApp;
-  let attacker: Person;
-  let neighbour: Person;
+  let attacker: User;
+  let neighbour: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    [attacker, neighbour] = [await app.person(), await app.person()];
+    [attacker, neighbour] = [await app.user(), await app.user()];
   });
   afterAll(() => app?.close());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_PATCH_BYTES } from '@slipway/agent-client';
 import { Conversation } from '@slipway/contracts/conversations';
 import { stopwatch } from '@slipway/testing';
-import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
+import { ConversationApp, executionStatus, thought, type User } from '../testing/conversation-app.js';
 
 const repositoryAt = (path: string) => ({
   path,
@@ -18,9 +18,9 @@ const repositoryAt = (path: string) => ({
 
 describe('stop, pause and resume', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   const post = async (id: string, verb: string): Promise<Conversation> => {
-    const answer = await app.http(person, 'POST', app.path(person, id, `/${verb}`));
+    const answer = await app.http(user, 'POST', app.path(user, id, `/${verb}`));
     expect(answer.status).toBe(202);
     return Conversation.parse(answer.body);
   };
@@ -36,15 +36,15 @@ describe('stop, pause and resume', () => {
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(() => app?.close());
 
   it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, sandbox);
-    await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
+    await app.ingest(user, id, [{ producerSeq: 1, event: executionStatus('running') }]);
     await post(id, 'stop');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
     expect(await kinds(id)).toEqual(['execution_status=running']);
@@ -52,16 +52,16 @@ describe('stop, pause and resume', () => {
 
   it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {
     for (const sandbox of [await app.fakeSandbox(() => ({ status: 500 })), await app.fakeSandbox(() => 'hang')]) {
-      const { id } = await app.conversation(person);
+      const { id } = await app.conversation(user);
       await app.started(id, 1, sandbox);
-      await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
+      await app.ingest(user, id, [{ producerSeq: 1, event: executionStatus('running') }]);
       const passed = stopwatch();
       const stopped = await post(id, 'stop');
       expect(passed()).toBeLessThan(4_000);
       expect(stopped).toMatchObject({ status: 'stopped', executionStatus: 'paused' });
       expect(await kinds(id)).toEqual(['execution_status=running', 'InterruptEvent', 'execution_status=paused']);
       expect(await row(id)).toEqual({ desired: 'rest', epoch: 2, queues: ['conversation-pause', 'conversation-start'] });
-      expect(await app.ingest(person, id, [{ producerSeq: 2, event: thought('still here') }])).toMatchObject({
+      expect(await app.ingest(user, id, [{ producerSeq: 2, event: thought('still here') }])).toMatchObject({
         status: 409,
         body: { code: 'ingest.stale-epoch' },
       });
@@ -71,7 +71,7 @@ describe('stop, pause and resume', () => {
 
   it('a stop of a sandbox that does not answer holds also when the log does not say that it works', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 500 }));
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, sandbox);
     await post(id, 'stop');
     expect(await kinds(id)).toEqual(['InterruptEvent']);
@@ -80,7 +80,7 @@ describe('stop, pause and resume', () => {
 
   it('a stop during a pause does not wait for the step under way', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 200 }));
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, sandbox);
     await post(id, 'pause');
     await post(id, 'stop');
@@ -88,7 +88,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a stop while it starts is at once in the log, and the start finds that it is not wanted', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     expect(await post(id, 'stop')).toMatchObject({ status: 'stopped' });
     expect(await kinds(id)).toEqual(['InterruptEvent']);
     expect(await row(id)).toMatchObject({ desired: 'rest' });
@@ -97,7 +97,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a pause asks for the sandbox to be given back, a resume for one; repeating either changes nothing', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
     await app.owner.query('DELETE FROM app.outbox');
     await post(id, 'pause');
@@ -114,7 +114,7 @@ describe('stop, pause and resume', () => {
 
   it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
     const sandbox = await app.fakeSandbox(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
     await post(id, 'resume');
@@ -123,11 +123,11 @@ describe('stop, pause and resume', () => {
   });
 
   it('each of them is in the record of who did what', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     for (const verb of ['pause', 'resume', 'stop']) await post(id, verb);
     const { rows } = await app.owner.query<{ action: string }>(
       `SELECT action FROM app.audit_entry WHERE target = $1 AND actor_id = $2 ORDER BY created_at, id`,
-      [id, person.userId],
+      [id, user.userId],
     );
     expect(rows.map(({ action }) => action)).toEqual(['conversation.create', 'conversation.pause', 'conversation.resume', 'conversation.stop']);
   });
@@ -155,14 +155,14 @@ describe('stop, pause and resume', () => {
           ? { status: 200, body: '[{"status":"UPDATED","path":"a.txt","additions":1,"deletions":1}]' }
           : { status: 200, body: patch },
       );
-      const { id } = await app.conversation(person);
+      const { id } = await app.conversation(user);
       await app.started(id, 1, { ...sandbox, workingDir: '/workspace/a b' });
-      expect((await app.http(person, 'GET', app.path(person, id, '/changes'))).body).toEqual({
+      expect((await app.http(user, 'GET', app.path(user, id, '/changes'))).body).toEqual({
         files: [{ path: 'a.txt', status: 'UPDATED', additions: 1, deletions: 1, binary: false }],
         base: null,
         live: true,
       });
-      const diff = await app.http<string>(person, 'GET', app.path(person, id, '/diff?path=a.txt'));
+      const diff = await app.http<string>(user, 'GET', app.path(user, id, '/diff?path=a.txt'));
       expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([200, patch, 'text/x-diff; charset=utf-8']);
       expect(sandbox.asked).toEqual([
         'GET /api/git/changes?path=%2Fworkspace%2Fa%20b',
@@ -188,9 +188,9 @@ describe('stop, pause and resume', () => {
           return { status: 409, body: '{"code":"changes.turn-unknown","detail":"It is newer."}' };
         return { status: 200, body: '[]' };
       });
-      const { id } = await app.conversation(person);
+      const { id } = await app.conversation(user);
       await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
-      const get = async (route: string): Promise<unknown> => (await app.http(person, 'GET', app.path(person, id, route))).body;
+      const get = async (route: string): Promise<unknown> => (await app.http(user, 'GET', app.path(user, id, route))).body;
       const empty = { files: [], base: null, live: true };
       expect(await get('/changes?against=turn')).toEqual(empty);
       expect(await get('/changes?against=abcd1234&repository=other')).toEqual(empty);
@@ -214,57 +214,57 @@ describe('stop, pause and resume', () => {
         'GET /api/git/repositories?path=.',
         'GET /api/git/commits?path=%2Fworkspace%2Fproject&limit=1&page_id=ffff0000.1',
       ]);
-      expect(await app.http(person, 'GET', app.path(person, id, '/diff?against=turn'))).toMatchObject({ status: 409, body: { code: 'changes.turn-unknown' } });
-      expect(await app.http(person, 'GET', app.path(person, id, '/changes?against=yesterday'))).toMatchObject({
+      expect(await app.http(user, 'GET', app.path(user, id, '/diff?against=turn'))).toMatchObject({ status: 409, body: { code: 'changes.turn-unknown' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/changes?against=yesterday'))).toMatchObject({
         status: 400,
         body: { code: 'request.invalid' },
       });
     });
 
     it('say that only those against the base were kept, when the sandbox is away', async () => {
-      const { id } = await app.conversation(person);
+      const { id } = await app.conversation(user);
       // Requested by each view of a conversation: no refusal, whatever its sandbox does.
       const repositories = async (): Promise<unknown> => {
-        const { status, body } = await app.http(person, 'GET', app.path(person, id, '/repositories'));
+        const { status, body } = await app.http(user, 'GET', app.path(user, id, '/repositories'));
         return { status, body };
       };
       const noneKnown = { status: 200, body: { data: [], cut: false, live: false } };
-      expect(await app.http(person, 'GET', app.path(person, id, '/commits'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
       expect(await repositories()).toEqual(noneKnown);
       await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20), workingDir: '/workspace/project' });
-      expect(await app.http(person, 'GET', app.path(person, id, '/commits'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
       expect(await repositories()).toEqual(noneKnown);
       await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
       expect(await repositories()).toEqual(noneKnown);
       for (const route of ['/commits', '/changes?against=turn', '/diff?against=abcd1234', '/changes?repository=other'])
-        expect(await app.http(person, 'GET', app.path(person, id, route))).toMatchObject({ status: 409, body: { code: 'changes.not-kept' } });
+        expect(await app.http(user, 'GET', app.path(user, id, route))).toMatchObject({ status: 409, body: { code: 'changes.not-kept' } });
     });
 
     it('are what was last seen when it does not, within six seconds', async () => {
       const sandbox = await app.fakeSandbox(() => 'hang');
-      const { id } = await app.conversation(person);
+      const { id } = await app.conversation(user);
       await app.started(id, 1, sandbox);
       await app.owner.query(
         `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[{"status":"ADDED","path":"b c.txt"}]', $3)`,
-        [id, person.orgId, patch],
+        [id, user.orgId, patch],
       );
       const passed = stopwatch();
-      expect((await app.http(person, 'GET', app.path(person, id, '/changes'))).body).toEqual({
+      expect((await app.http(user, 'GET', app.path(user, id, '/changes'))).body).toEqual({
         files: [{ path: 'b c.txt', status: 'ADDED', additions: 0, deletions: 0, binary: false }],
         base: null,
         live: false,
       });
       expect(passed()).toBeLessThan(6_000);
       await sandbox.close();
-      expect((await app.http<string>(person, 'GET', app.path(person, id, '/diff?path=b%20c.txt'))).body).toBe(patch.slice(patch.indexOf('diff --git a/b c')));
-      expect((await app.http<string>(person, 'GET', app.path(person, id, '/diff'))).body).toBe(patch);
+      expect((await app.http<string>(user, 'GET', app.path(user, id, '/diff?path=b%20c.txt'))).body).toBe(patch.slice(patch.indexOf('diff --git a/b c')));
+      expect((await app.http<string>(user, 'GET', app.path(user, id, '/diff'))).body).toBe(patch);
     });
 
     it('409 before there is a workspace, 502 when it never answered', async () => {
-      const { id } = await app.conversation(person);
-      expect(await app.http(person, 'GET', app.path(person, id, '/changes'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      const { id } = await app.conversation(user);
+      expect(await app.http(user, 'GET', app.path(user, id, '/changes'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
       await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
-      expect(await app.http(person, 'GET', app.path(person, id, '/diff'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/diff'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
     });
   });
 });

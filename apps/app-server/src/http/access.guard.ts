@@ -68,10 +68,10 @@ export class AccessGuard implements CanActivate {
     const found = await this.authenticate(request, operation, reply, bearer);
     if (found === null || operation.permission === null) return true;
 
-    const org = (request.params as { org?: string }).org ?? namedOrg(request) ?? (found.kind === 'session' ? found.person.orgs[0]?.id : found.key.org.id);
+    const org = (request.params as { org?: string }).org ?? namedOrg(request) ?? (found.kind === 'session' ? found.user.orgs[0]?.id : found.key.org.id);
     if (org === undefined) throw notFound();
     const authenticated = await this.principals.upToDate(found, org);
-    if (authenticated.kind === 'session') request.person = authenticated.person;
+    if (authenticated.kind === 'session') request.user = authenticated.user;
     request.principal = this.principals.principalOf(authenticated, org);
     await this.limits.takeOfOrg(operation, request.principal.orgId, reply);
     if (!request.principal.permissions.has(operation.permission)) {
@@ -91,7 +91,7 @@ export class AccessGuard implements CanActivate {
 
   /** Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API key does not get so far. */
   private assertNotBeingDeleted(authenticated: Authenticated, orgId: string): void {
-    const deletesAt = authenticated.kind === 'session' ? (authenticated.person.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
+    const deletesAt = authenticated.kind === 'session' ? (authenticated.user.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
     if (deletesAt !== null) throw beingDeleted(deletesAt);
   }
 
@@ -104,8 +104,8 @@ export class AccessGuard implements CanActivate {
     }
     request.authenticated = authenticated;
     if (authenticated.kind === 'session') {
-      request.person = authenticated.person;
-      await this.limits.takeOfCaller(operation, authenticated.person.userId, reply);
+      request.user = authenticated.user;
+      await this.limits.takeOfCaller(operation, authenticated.user.userId, reply);
       if (operation.beforeGates !== true) this.principals.assertGatesPassed(authenticated);
       return authenticated;
     }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operations } from '@slipway/contracts/operations';
 import { until } from '@slipway/testing';
 import { io } from 'socket.io-client';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 import type { TestApp } from '../testing/test-app.js';
 import { FORM_ROUTES } from './json-body.js';
 
@@ -49,14 +49,14 @@ function routesOf({ app }: TestApp): Array<{ method: string; path: string }> {
 
 describe('a page of another site, in the browser of a signed-in user', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let conversation: string;
   let unsafe: Array<{ method: string; path: string }>;
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
-    conversation = (await app.conversation(person)).id;
+    user = await app.user();
+    conversation = (await app.conversation(user)).id;
     // Sandboxes by their token and providers by their signature: a browser has neither, and its cookie is ignored
     // there.
     unsafe = routesOf(app.replicas[0] as TestApp).filter(
@@ -67,7 +67,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
 
   const fill = (path: string): string =>
     path
-      .replace(/[:{]org\}?/, person.orgId)
+      .replace(/[:{]org\}?/, user.orgId)
       .replace(/[:{]conversation\}?/, conversation)
       .replace(/[:{]\w+\}?/g, randomUUID());
   const rows = async (): Promise<unknown> =>
@@ -105,7 +105,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
           const headers = foreign(new URL(app.url));
           const response = await fetch(`${app.url}${fill(path)}`, {
             method,
-            headers: { ...headers, cookie: person.cookie, ...(type === null ? {} : { 'content-type': type }) },
+            headers: { ...headers, cookie: user.cookie, ...(type === null ? {} : { 'content-type': type }) },
             ...(type === null ? {} : { body: '{"prompt":"transfer","text":"transfer"}' }),
           });
           const { code } = (await response.json()) as { code: string };
@@ -117,7 +117,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
       );
     }
     expect(await rows()).toEqual(before);
-    expect((await app.http(person, 'GET', '/api/v1/me')).status).toBe(200);
+    expect((await app.http(user, 'GET', '/api/v1/me')).status).toBe(200);
   });
 
   it('changes nothing by a safe method that claims to be another one', async () => {
@@ -125,7 +125,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
     for (const { method, path } of unsafe)
       for (const query of ['', `?_method=${method}`]) {
         const response = await fetch(`${app.url}${fill(path)}${query}`, {
-          headers: { cookie: person.cookie, 'x-http-method-override': method, 'x-http-method': method, 'x-method-override': method },
+          headers: { cookie: user.cookie, 'x-http-method-override': method, 'x-http-method': method, 'x-method-override': method },
         });
         await response.body?.cancel();
       }
@@ -134,7 +134,7 @@ describe('a page of another site, in the browser of a signed-in user', () => {
 
   it('our own page may do what it may not', async () => {
     for (const { method, path } of unsafe.filter(({ path }) => path !== '/api/logout')) {
-      const answer = await app.http<{ code?: string }>(person, method, fill(path), method === 'DELETE' ? undefined : {});
+      const answer = await app.http<{ code?: string }>(user, method, fill(path), method === 'DELETE' ? undefined : {});
       expect([method, path, answer.body.code]).not.toEqual([method, path, 'request.cross-site']);
     }
   });
@@ -142,9 +142,9 @@ describe('a page of another site, in the browser of a signed-in user', () => {
   it('opens no socket with the cookie: neither a WebSocket nor by polling', async () => {
     const own = new URL(app.url);
     for (const headers of FOREIGN.map((foreign) => foreign(own)).filter((each) => Object.keys(each).length > 0 && each['sec-fetch-site'] !== 'none')) {
-      const polling = await fetch(`${app.url}/socket.io/?EIO=4&transport=polling`, { headers: { ...headers, cookie: person.cookie } });
+      const polling = await fetch(`${app.url}/socket.io/?EIO=4&transport=polling`, { headers: { ...headers, cookie: user.cookie } });
       expect([headers, polling.status, await polling.text()]).toEqual([headers, 403, expect.not.stringContaining('sid')]);
-      const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { ...headers, cookie: person.cookie } });
+      const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { ...headers, cookie: user.cookie } });
       const outcome = await new Promise<string>((resolve) => {
         socket.once('connect', () => resolve('connected'));
         socket.once('connect_error', () => resolve('refused'));
@@ -152,17 +152,17 @@ describe('a page of another site, in the browser of a signed-in user', () => {
       socket.close();
       expect([headers, outcome]).toEqual([headers, 'refused']);
     }
-    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { origin: own.origin, cookie: person.cookie } });
+    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { origin: own.origin, cookie: user.cookie } });
     await until('our own page has its socket', () => socket.connected);
     socket.close();
   });
 
   it('reads nothing: no answer lets another origin see it, with or without credentials', async () => {
     for (const method of ['GET', 'OPTIONS'])
-      for (const path of ['/api/v1/me', app.path(person), '/api/authenticate', '/socket.io/?EIO=4&transport=polling']) {
+      for (const path of ['/api/v1/me', app.path(user), '/api/authenticate', '/socket.io/?EIO=4&transport=polling']) {
         const response = await fetch(`${app.url}${path}`, {
           method,
-          headers: { origin: 'https://evil.example', cookie: person.cookie, 'access-control-request-method': 'POST' },
+          headers: { origin: 'https://evil.example', cookie: user.cookie, 'access-control-request-method': 'POST' },
         });
         await response.body?.cancel();
         expect([...response.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
@@ -170,9 +170,9 @@ describe('a page of another site, in the browser of a signed-in user', () => {
   });
 
   it('of a neighbouring host, which plants a session of its own beside ours, signs no user in as another', async () => {
-    const attacker = await app.person('Mallory');
+    const attacker = await app.user('Mallory');
     const get = (cookie: string): Promise<Response> => fetch(`${app.url}/api/v1/me`, { headers: { cookie } });
-    for (const cookie of [`${attacker.cookie}; ${person.cookie}`, `${person.cookie}; ${attacker.cookie}`]) expect((await get(cookie)).status).toBe(401);
-    expect((await get(`${person.cookie}; ${person.cookie}`)).status).toBe(200);
+    for (const cookie of [`${attacker.cookie}; ${user.cookie}`, `${user.cookie}; ${attacker.cookie}`]) expect((await get(cookie)).status).toBe(401);
+    expect((await get(`${user.cookie}; ${user.cookie}`)).status).toBe(200);
   });
 });

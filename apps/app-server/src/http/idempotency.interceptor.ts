@@ -78,10 +78,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /** Whose key it is. Operations outside of organizations are stored with the user's own. */
-function ownerOf({ principal, person }: SlipwayRequest): Pick<KeyOwner, 'orgId' | 'actorId'> | null {
+function ownerOf({ principal, user }: SlipwayRequest): Pick<KeyOwner, 'orgId' | 'actorId'> | null {
   if (principal !== undefined) return { orgId: principal.orgId, actorId: principal.actor.id };
-  const personal = person?.orgs[0];
-  return person === undefined || personal === undefined ? null : { orgId: personal.id, actorId: person.userId };
+  const personal = user?.orgs[0];
+  return user === undefined || personal === undefined ? null : { orgId: personal.id, actorId: user.userId };
 }
 
 /** One request is the same as another when path and body are. */

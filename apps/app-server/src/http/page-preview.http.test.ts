@@ -5,7 +5,7 @@ import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER } from '@slipway/contracts/operate';
-import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../testing/conversation-app.js';
 
 const asked = (text: string): ConversationEvent => {
   const event = thought(text);
@@ -16,7 +16,7 @@ describe('the page of a conversation begins with its text', () => {
   let app: ConversationApp;
   let web: Server;
   let seen: IncomingHttpHeaders = {};
-  let reader: Person;
+  let reader: User;
   let id: string;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the page of a conversation begins with its text', () => {
     });
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { WEB_URL: `http://127.0.0.1:${(web.address() as AddressInfo).port}` } });
-    reader = await app.person('Reader');
+    reader = await app.user('Reader');
     ({ id } = await app.conversation(reader, 'Mend the importer'));
     await app.started(id);
     await app.ingest(reader, id, [
@@ -64,8 +64,8 @@ describe('the page of a conversation begins with its text', () => {
 
   it('and with nothing for a stranger, a forged or ended session, another page, a script, or a caller who sends a preview of their own', async () => {
     const page = `/${reader.orgId}/conversations/${id}`;
-    const stranger = await app.person();
-    const gone = await app.person();
+    const stranger = await app.user();
+    const gone = await app.user();
     await app.owner.query('DELETE FROM app.session WHERE id = $1', [gone.sessionId]);
     const own = { [PREVIEW_HEADER]: 'AAAA' };
     const visits: ReadonlyArray<readonly [string, Record<string, string>]> = [

@@ -16,13 +16,13 @@ export const Caller = createParamDecorator((_data: undefined, context: Execution
  * The signed-in user, for operations that belong to no organization. With an API key there is none, whatever the
  * operation says: `auth.session-needed`.
  */
-export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => {
-  const { authenticated, person } = requestOf(context);
+export const User = createParamDecorator((_data: undefined, context: ExecutionContext) => {
+  const { authenticated, user } = requestOf(context);
   if (authenticated?.kind === 'api-key') throw new SlipwayError('auth.session-needed', 'No API key can do this; it is for a signed-in user.');
-  return present(person, 'person');
+  return present(user, 'person');
 });
 /** The signed-in user, or `null`: for operations that are `anonymous`. */
-export const MaybePerson = createParamDecorator((_data: undefined, context: ExecutionContext) => requestOf(context).person ?? null);
+export const MaybeUser = createParamDecorator((_data: undefined, context: ExecutionContext) => requestOf(context).user ?? null);
 /** Who was authenticated and how, for the few that answer people and programs differently. */
 export const Credential = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).authenticated, 'proof'));
 /** The body as the operation's schema reads it. */

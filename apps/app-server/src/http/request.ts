@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 export interface SlipwayRequest extends FastifyRequest {
   authenticated?: Authenticated;
   /** Absent with an API key. */
-  person?: SignedIn;
+  user?: SignedIn;
   principal?: Principal;
   /** Nothing in the body is written so that it could be text that no database can hold. */
   plainText?: boolean;

@@ -62,7 +62,7 @@ describe('every request', () => {
   let identity: IdentityServer;
   let server: TestApp;
   let owner: pg.Client;
-  let person: SignedInClient;
+  let user: SignedInClient;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -74,8 +74,8 @@ describe('every request', () => {
     await owner.query(
       "INSERT INTO app.org (id, slug, name, kind) VALUES ('org_foreign', 'foreign', 'Foreign', 'personal'), ('org_seen', 'seen', 'Seen', 'company')",
     );
-    person = await signIn(server.url);
-    await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_seen', $1, 'viewer')", [person.me.id]);
+    user = await signIn(server.url);
+    await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_seen', $1, 'viewer')", [user.me.id]);
   });
   afterAll(async () => {
     await owner?.end();
@@ -100,7 +100,7 @@ describe('every request', () => {
         ['POST', '/conversations'],
       ] as const) {
         const init = { method, ...(method === 'POST' ? { json: { prompt: 'x' } } : {}) };
-        const answers = await Promise.all(['org_foreign', 'foreign', 'org_missing', 'missing'].map((org) => person.fetch(`/api/v1/orgs/${org}${path}`, init)));
+        const answers = await Promise.all(['org_foreign', 'foreign', 'org_missing', 'missing'].map((org) => user.fetch(`/api/v1/orgs/${org}${path}`, init)));
         const seen = await Promise.all(
           answers.map(async (answer) => ({ status: answer.status, type: answer.headers.get('content-type'), body: withoutRequestId(await answer.json()) })),
         );
@@ -110,8 +110,8 @@ describe('every request', () => {
     });
 
     it('a member without the permission learns which one is missing', async () => {
-      await until('the membership is seen', async () => (await person.fetch('/api/v1/orgs/seen')).status === 200);
-      const response = await person.fetch('/api/v1/orgs/seen/conversations', { method: 'POST', json: { prompt: 'x' } });
+      await until('the membership is seen', async () => (await user.fetch('/api/v1/orgs/seen')).status === 200);
+      const response = await user.fetch('/api/v1/orgs/seen/conversations', { method: 'POST', json: { prompt: 'x' } });
       const problem = (await response.json()) as { code: string; detail: string };
       expect([response.status, problem.code]).toEqual([403, 'permission.denied']);
       expect(problem.detail).toContain('conversation:create');
@@ -119,18 +119,18 @@ describe('every request', () => {
 
     it('a change that another site asks for is refused before anything runs', async () => {
       const before = COUNTER.runs;
-      const response = await person.fetch(PATH, { method: 'POST', json: { prompt: 'x' }, headers: { origin: 'https://evil.example' } });
+      const response = await user.fetch(PATH, { method: 'POST', json: { prompt: 'x' }, headers: { origin: 'https://evil.example' } });
       expect([response.status, await response.json()]).toMatchObject([403, { code: 'request.cross-site' }]);
       expect(COUNTER.runs).toBe(before);
     });
 
     it('an operation under a path without an organization works in the personal one', async () => {
-      const response = await person.fetch('/api/conversations', { method: 'POST', json: { prompt: 'x' } });
-      expect([response.status, await response.json()]).toMatchObject([201, { orgId: person.me.orgs[0]?.id }]);
+      const response = await user.fetch('/api/conversations', { method: 'POST', json: { prompt: 'x' } });
+      expect([response.status, await response.json()]).toMatchObject([201, { orgId: user.me.orgs[0]?.id }]);
     });
 
     it('a handler without declared permissions refuses all callers', async () => {
-      const response = await person.fetch('/api/open-by-omission');
+      const response = await user.fetch('/api/open-by-omission');
       expect(response.status).toBe(500);
       expect(await response.text()).not.toContain('secret"');
     });
@@ -138,7 +138,7 @@ describe('every request', () => {
 
   describe('bodies', () => {
     it('name every field that is wrong', async () => {
-      const response = await person.fetch(PATH, { method: 'POST', json: { prompt: ' ', repository: 'file:///etc/passwd', more: 1 } });
+      const response = await user.fetch(PATH, { method: 'POST', json: { prompt: ' ', repository: 'file:///etc/passwd', more: 1 } });
       const problem = (await response.json()) as { code: string; fields: Array<{ path: string }> };
       expect([response.status, problem.code, response.headers.get('content-type')]).toEqual([
         400,
@@ -157,29 +157,29 @@ describe('every request', () => {
         ['[]', 'application/json', 'request.invalid'],
         ['', 'application/json', 'request.invalid'],
       ] as const) {
-        const response = await person.fetch(PATH, { method: 'POST', body, headers: { 'content-type': type } });
+        const response = await user.fetch(PATH, { method: 'POST', body, headers: { 'content-type': type } });
         expect([body, response.status, ((await response.json()) as { code: string }).code]).toEqual([body, 400, code]);
       }
     });
 
     it('of a prompt of one megabyte are refused with a sentence, whether they are below the limit of the body or above', async () => {
-      const long = await person.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_000_000) } });
+      const long = await user.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_000_000) } });
       expect([long.status, ((await long.json()) as { detail: string }).detail]).toEqual([400, expect.stringContaining('prompt')]);
-      const longer = await person.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_100_000) } });
+      const longer = await user.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_100_000) } });
       expect([longer.status, await longer.json()]).toMatchObject([413, { code: 'request.too-large' }]);
     });
 
     it('an address that cannot be read and a path that is not there are problems too', async () => {
-      const unread = await person.fetch('/api/%ZZ');
+      const unread = await user.fetch('/api/%ZZ');
       expect([unread.status, await unread.json()]).toMatchObject([400, { code: 'request.invalid' }]);
-      const missing = await person.fetch('/api/v1/nothing');
+      const missing = await user.fetch('/api/v1/nothing');
       expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'resource.not-found' }]);
     });
   });
 
   describe('Idempotency-Key', () => {
     const post = (key: string, prompt: string, path = PATH): Promise<Response> =>
-      person.fetch(path, { method: 'POST', json: { prompt }, headers: { 'idempotency-key': key } });
+      user.fetch(path, { method: 'POST', json: { prompt }, headers: { 'idempotency-key': key } });
 
     it('a repetition gets the first answer again and runs nothing', async () => {
       const first = await post('key-1', 'once');
@@ -194,7 +194,7 @@ describe('every request', () => {
     it('with another body is not the same request', async () => {
       const response = await post('key-1', 'twice');
       expect([response.status, await response.json()]).toMatchObject([422, { code: 'idempotency.mismatch' }]);
-      expect((await person.fetch(PATH, { method: 'POST', json: { prompt: 'once' } })).status).toBe(201);
+      expect((await user.fetch(PATH, { method: 'POST', json: { prompt: 'once' } })).status).toBe(201);
     });
 
     it('of ten requests at the same time one runs, and the others get Retry-After or its answer', async () => {
@@ -241,18 +241,18 @@ describe('every request', () => {
 
   it('says how many reads, changes and starts are left to the caller and to the organization, each counted apart, and when there may be more', async () => {
     const shape = (response: Response): unknown => [response.headers.get('ratelimit-policy'), response.headers.get('ratelimit')];
-    const read = await person.fetch(`${PATH}/x`);
+    const read = await user.fetch(`${PATH}/x`);
     expect(shape(read)).toEqual(['"reads";q=3000;w=60, "org-reads";q=30000;w=60', expect.stringMatching(/^"reads";r=\d+;t=\d+, "org-reads";r=\d+;t=\d+$/)]);
-    const response = await person.fetch(PATH, { method: 'POST', json: { prompt: 'x' } });
+    const response = await user.fetch(PATH, { method: 'POST', json: { prompt: 'x' } });
     expect(response.headers.get('ratelimit-policy')).toBe('"starts";q=300;w=60, "org-starts";q=3000;w=60');
     const left = Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
-    const answers = await Promise.all(Array.from({ length: left + 50 }, () => person.fetch('/api/conversations', { method: 'POST', json: {} })));
+    const answers = await Promise.all(Array.from({ length: left + 50 }, () => user.fetch('/api/conversations', { method: 'POST', json: {} })));
     const limited = answers.find(({ status }) => status === 429);
     expect(await limited?.json()).toMatchObject({ code: 'rate.limited', retry: 'later' });
     const seconds = Number(limited?.headers.get('retry-after'));
     expect([seconds >= 1, seconds <= 60]).toEqual([true, true]);
     expect(answers.filter(({ status }) => status === 429).length).toBe(50);
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
+    expect((await user.fetch('/api/v1/me')).status).toBe(200);
   });
 
   it('carries a request id and the headers that keep a browser safe', async () => {

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { freePort } from '@slipway/testing';
 import { FEATURES } from '../app.module.js';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 import { ConnectionMails } from './connection-mails.js';
 
 describe('the mail about a connection', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   let id: string;
   beforeAll(async () => {
     // No process takes them: they stay where the test reads them.
     app = await ConversationApp.start({ features: FEATURES, replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
     await app.owner.query(`UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`, [ada.userId]);
     const body = { provider: 'gitlab', name: 'Code', host: 'gitlab.com', token: 'glpat-entered-by-hand' };
     const made = await app.http<ConnectionWithSecret>(ada, 'POST', `/api/v1/orgs/${ada.orgId}/integrations/connections`, body);

@@ -3,16 +3,16 @@ import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contr
 import { PROVIDERS } from '@slipway/integrations';
 import { exampleProvider } from '@slipway/integrations/testing';
 import { featuresWith } from '../app.module.js';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 
 const TOKEN = 'the-access-token-of-a-connection';
 
 describe('the access token of a connection', () => {
   let app: ConversationApp;
-  let owner: Person;
+  let owner: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: featuresWith([exampleProvider, PROVIDERS.gitea]), env: { INTEGRATION_PRIVATE_HOSTS: '127.0.0.1:3030' } });
-    owner = await app.person('Olga');
+    owner = await app.user('Olga');
   });
   afterAll(() => app?.close());
 

@@ -8,15 +8,15 @@ import type {
 } from '@slipway/contracts/integrations';
 import { exampleDelivery, exampleProvider } from '@slipway/integrations/testing';
 import { featuresWith } from '../app.module.js';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 
 describe('connections', () => {
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
+  let owner: User;
+  let member: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: featuresWith([exampleProvider]) });
-    [owner, member] = [await app.person('Olga'), await app.person('Mia')];
+    [owner, member] = [await app.user('Olga'), await app.user('Mia')];
     await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, member.userId, 'member']);
   });
   afterAll(() => app?.close());

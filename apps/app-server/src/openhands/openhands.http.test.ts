@@ -9,7 +9,7 @@ import type {
   ProgramKey,
 } from '@slipway/contracts/openhands';
 import { Company } from '../testing/company.js';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 import { withKey } from '../testing/with-key.js';
 
 interface Page<T> {
@@ -20,8 +20,8 @@ interface Page<T> {
 describe('OpenHands’ organizations and keys', () => {
   let app: ConversationApp;
   let company: Company;
-  let owner: Person;
-  let member: Person;
+  let owner: User;
+  let member: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app);
@@ -31,7 +31,7 @@ describe('OpenHands’ organizations and keys', () => {
   afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/organizations/${company.org.id}${rest}`;
-  const keyIn = (person: Person, orgId: string, body: object) => app.http<CreatedProgramKey>(person, 'POST', '/api/keys', body, { 'x-org-id': orgId });
+  const keyIn = (user: User, orgId: string, body: object) => app.http<CreatedProgramKey>(user, 'POST', '/api/keys', body, { 'x-org-id': orgId });
 
   it('a user’s organizations, one of them, and who they are there, by OpenHands’ names', async () => {
     const { status, body } = await app.http<OrganizationPage>(owner, 'GET', '/api/organizations');
@@ -94,7 +94,7 @@ describe('OpenHands’ organizations and keys', () => {
   });
 
   it('invites addresses, each with an outcome; one is taken back, one is accepted by its token', async () => {
-    const guest = await app.person('Guest');
+    const guest = await app.user('Guest');
     await company.address(guest, 'guest@example.test');
     const invited = await app.http<OrganizationInvited>(owner, 'POST', path('/members/invite'), {
       emails: ['guest@example.test', 'gone@example.test', 'nothing'],
@@ -144,7 +144,7 @@ describe('OpenHands’ organizations and keys', () => {
   });
 
   it('an organization that one does not belong to is as one that is not there, in the address and in X-Org-Id', async () => {
-    const stranger = await app.person('Mallory');
+    const stranger = await app.user('Mallory');
     const plain = ({ status, body }: { status: number; body: Record<string, unknown> }, id: string) => ({
       status,
       body: JSON.stringify({ ...body, requestId: undefined }).replaceAll(id, '<id>'),

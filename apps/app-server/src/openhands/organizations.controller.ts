@@ -22,7 +22,7 @@ import {
 import { operations } from '@slipway/contracts/operations';
 import { type Org, type Principal } from '@slipway/contracts/organizations';
 import { notFound } from '@slipway/errors';
-import { Body, Caller, Credential, Person, Query } from '../http/params.js';
+import { Body, Caller, Credential, Query, User } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { orgOfKey } from '../identity/me/me.controller.js';
 import { conversationId as uuidOf } from '../log/events/conversation-id.js';
@@ -54,8 +54,8 @@ export class OrganizationsController {
   }
 
   @Serves(operations.createOrganization)
-  async create(@Person() person: SignedIn, @Body() { name }: CreateOrganization): Promise<Organization> {
-    return organizationOf(await this.orgs.create(person, { name }));
+  async create(@User() user: SignedIn, @Body() { name }: CreateOrganization): Promise<Organization> {
+    return organizationOf(await this.orgs.create(user, { name }));
   }
 
   @Serves(operations.getOrganization)
@@ -71,7 +71,7 @@ export class OrganizationsController {
   @Serves(operations.getOrganizationMe)
   me(@Credential() authenticated: Authenticated, @Caller() caller: Principal): OrganizationMe {
     const { id, role } = orgOf(authenticated, caller);
-    const email = authenticated.kind === 'session' ? authenticated.person.email : authenticated.key.owner.email;
+    const email = authenticated.kind === 'session' ? authenticated.user.email : authenticated.key.owner.email;
     return { org_id: id, user_id: caller.actor.id, email, role, permissions: [...caller.permissions], status: 'active' };
   }
 
@@ -126,14 +126,14 @@ export class OrganizationsController {
   }
 
   @Serves(operations.acceptOrganizationInvitation)
-  async accept(@Person() person: SignedIn, @Body() { token }: AcceptOrganizationInvitation): Promise<OrganizationJoined> {
-    const { id, name, role } = await this.invitations.accept(person, token);
+  async accept(@User() user: SignedIn, @Body() { token }: AcceptOrganizationInvitation): Promise<OrganizationJoined> {
+    const { id, name, role } = await this.invitations.accept(user, token);
     return { success: true, org_id: id, org_name: name, role };
   }
 }
 
 function orgsOf(authenticated: Authenticated): readonly Org[] {
-  return authenticated.kind === 'session' ? authenticated.person.orgs : [orgOfKey(authenticated.key)];
+  return authenticated.kind === 'session' ? authenticated.user.orgs : [orgOfKey(authenticated.key)];
 }
 
 function orgOf(authenticated: Authenticated, { orgId }: Principal): Org {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxFleet, SandboxQueue } from '@slipway/contracts/sandboxes';
-import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { ConversationApp, type User } from '../testing/conversation-app.js';
 
 const KEY = 'runtime-api-key-of-the-tests-0123456789';
 
@@ -11,7 +11,7 @@ describe('sandboxes of an organization', () => {
   let app: ConversationApp;
   let runtime: Server;
   let answer: (path: string, org: string) => unknown;
-  let ada: Person;
+  let ada: User;
   beforeAll(async () => {
     runtime = createServer((request, response) => {
       const body = request.headers['x-api-key'] === KEY ? answer(request.url ?? '', String(request.headers['x-slipway-org'])) : null;
@@ -20,16 +20,16 @@ describe('sandboxes of an organization', () => {
     });
     await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { RUNTIME_API_URL: `http://127.0.0.1:${(runtime.address() as AddressInfo).port}`, RUNTIME_API_KEY: KEY } });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     await app?.close();
     await new Promise((resolve) => runtime.close(resolve));
   });
 
-  const path = (rest = '', person = ada): string => `/api/v1/orgs/${person.orgId}/sandboxes${rest}`;
-  const running = async (person = ada): Promise<string> => {
-    const { id } = await app.conversation(person);
+  const path = (rest = '', user = ada): string => `/api/v1/orgs/${user.orgId}/sandboxes${rest}`;
+  const running = async (user = ada): Promise<string> => {
+    const { id } = await app.conversation(user);
     await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'RUNNING', start_status = 'READY', status = 'waiting' WHERE id = $1`, [id]);
     return id;
   };
@@ -47,7 +47,7 @@ describe('sandboxes of an organization', () => {
 
   it('200: what runs, joined with the conversations of the organization, and nothing of anybody else', async () => {
     const id = await running();
-    const foreign = await running(await app.person());
+    const foreign = await running(await app.user());
     const asked: string[] = [];
     answer = (url, org) => {
       asked.push(`${url} ${org}`);
@@ -100,7 +100,7 @@ describe('sandboxes of an organization', () => {
   });
 
   it('200: those whom the quota keeps out wait too, behind who has a place, though runtime-api has none for them', async () => {
-    const [placed, kept, foreign] = [await app.conversation(ada), await app.conversation(ada), await app.conversation(await app.person())];
+    const [placed, kept, foreign] = [await app.conversation(ada), await app.conversation(ada), await app.conversation(await app.user())];
     const steps = [{ status: 'WAITING_FOR_SANDBOX', state: 'running', detail: 'The organization runs 2 sandboxes, which is its limit.' }];
     await app.owner.query(`UPDATE app.conversation SET status = 'starting', sandbox_status = 'STARTING', steps = $2 WHERE id = ANY ($1::uuid[])`, [
       [placed.id, kept.id, foreign.id],
@@ -120,7 +120,7 @@ describe('sandboxes of an organization', () => {
   });
 
   it('202: a stop pauses the conversation, whoever owns it, and is in the audit; 409 or 503 when there is none', async () => {
-    const admin = await app.person('Admin');
+    const admin = await app.user('Admin');
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [ada.orgId, admin.userId]);
     const id = await running();
     expect((await app.http(admin, 'POST', path(`/${id}/stop`))).status).toBe(202);
@@ -136,7 +136,7 @@ describe('sandboxes of an organization', () => {
 
   it('403 and 404: who may not, and what is not theirs', async () => {
     const id = await running();
-    const [member, stranger] = [await app.person(), await app.person()];
+    const [member, stranger] = [await app.user(), await app.user()];
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, member.userId]);
     for (const [method, rest] of [
       ['GET', ''],

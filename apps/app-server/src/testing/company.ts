@@ -1,31 +1,31 @@
 import type { Org, Role } from '@slipway/contracts/organizations';
-import type { ConversationApp, Person } from './conversation-app.js';
+import type { ConversationApp, User } from './conversation-app.js';
 
 /** A company organization with people of all roles, made over HTTP where that is the shortest way and put into the tables where it is not. */
 export class Company {
   private constructor(
     readonly app: ConversationApp,
     readonly org: Org,
-    readonly owner: Person,
+    readonly owner: User,
   ) {}
 
   static async open(app: ConversationApp, name = 'Analytical Engines'): Promise<Company> {
-    const owner = await app.person(`Owner of ${name}`);
+    const owner = await app.user(`Owner of ${name}`);
     const { status, body } = await app.http<Org>(owner, 'POST', '/api/v1/orgs', { name });
     if (status !== 201) throw new Error(`orgs answered ${status}: ${JSON.stringify(body)}`);
     return new Company(app, body, owner);
   }
 
   /** An existing member, with a confirmed address. */
-  async member(role: Role, name: string = role): Promise<Person> {
-    const person = await this.app.person(name);
-    await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [this.org.id, person.userId, role]);
-    await this.address(person, `${person.userId}@company.example`);
-    return person;
+  async member(role: Role, name: string = role): Promise<User> {
+    const user = await this.app.user(name);
+    await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [this.org.id, user.userId, role]);
+    await this.address(user, `${user.userId}@company.example`);
+    return user;
   }
 
-  async address(person: Person, email: string, verified = true): Promise<void> {
-    await this.app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [person.userId, email, verified]);
+  async address(user: User, email: string, verified = true): Promise<void> {
+    await this.app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
   }
 
   path(rest = ''): string {

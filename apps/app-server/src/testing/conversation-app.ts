@@ -19,7 +19,7 @@ import pg from 'pg';
 import { RealtimeGateway } from '../log/realtime/realtime.gateway.js';
 import { startTestApp, type TestApp, testConfig } from './test-app.js';
 
-export interface Person {
+export interface User {
   readonly cookie: string;
   readonly orgId: string;
   readonly userId: string;
@@ -140,7 +140,7 @@ export class ConversationApp {
   }
 
   /** A signed-in user, with a personal organization. */
-  async person(name?: string): Promise<Person> {
+  async user(name?: string): Promise<User> {
     this.people += 1;
     const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
     const { sessionId, userId, expiresAt } = await this.sessions.start(
@@ -163,7 +163,7 @@ export class ConversationApp {
   }
 
   async http<T = Record<string, unknown>>(
-    person: Person | null,
+    user: User | null,
     method: string,
     path: string,
     body?: unknown,
@@ -172,7 +172,7 @@ export class ConversationApp {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
-        ...(person === null ? {} : { cookie: person.cookie }),
+        ...(user === null ? {} : { cookie: user.cookie }),
         origin: new URL(this.url).origin,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
@@ -185,12 +185,12 @@ export class ConversationApp {
     return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as T };
   }
 
-  path(person: Person, conversationId?: string, rest = ''): string {
-    return `/api/v1/orgs/${person.orgId}/conversations${conversationId === undefined ? '' : `/${conversationId}`}${rest}`;
+  path(user: User, conversationId?: string, rest = ''): string {
+    return `/api/v1/orgs/${user.orgId}/conversations${conversationId === undefined ? '' : `/${conversationId}`}${rest}`;
   }
 
-  async conversation(person: Person, prompt = 'Do something'): Promise<Conversation> {
-    const answer = await this.http<Conversation>(person, 'POST', this.path(person), { prompt });
+  async conversation(user: User, prompt = 'Do something'): Promise<Conversation> {
+    const answer = await this.http<Conversation>(user, 'POST', this.path(user), { prompt });
     if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
@@ -211,12 +211,12 @@ export class ConversationApp {
     );
   }
 
-  token(person: Person, conversation: string, epoch = 1): Promise<string> {
-    return this.tokens.sign({ org: person.orgId, conversation, epoch }, 3_600);
+  token(user: User, conversation: string, epoch = 1): Promise<string> {
+    return this.tokens.sign({ org: user.orgId, conversation, epoch }, 3_600);
   }
 
   async ingest(
-    person: Person,
+    user: User,
     conversation: string,
     events: ReadonlyArray<{ producerSeq: number; event: ConversationEvent }>,
     epoch = 1,
@@ -224,7 +224,7 @@ export class ConversationApp {
   ): Promise<Answer<IngestAck & { code?: string }>> {
     const response = await fetch(`${(this.replicas[replica] as TestApp).url}/ingest/v1/conversations/${conversation}/events`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${await this.token(person, conversation, epoch)}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${await this.token(user, conversation, epoch)}` },
       body: JSON.stringify({ epoch, events }),
       signal: AbortSignal.timeout(30_000),
     });

@@ -1,16 +1,16 @@
 import type { CreateApiKey, CreatedApiKey } from '@slipway/contracts/identity';
 import type { Permission } from '@slipway/contracts/organizations';
-import type { Answer, ConversationApp, Person } from './conversation-app.js';
+import type { Answer, ConversationApp, User } from './conversation-app.js';
 
 /** A key of this user's, made over HTTP. @throws Error when it is refused. */
 export async function makeKey(
   app: ConversationApp,
-  person: Person,
+  user: User,
   scopes: readonly Permission[],
   more: Partial<CreateApiKey> = {},
-  orgId = person.orgId,
+  orgId = user.orgId,
 ): Promise<CreatedApiKey> {
-  const { status, body } = await app.http<CreatedApiKey>(person, 'POST', `/api/v1/orgs/${orgId}/api-keys`, { name: 'a program', scopes, ...more });
+  const { status, body } = await app.http<CreatedApiKey>(user, 'POST', `/api/v1/orgs/${orgId}/api-keys`, { name: 'a program', scopes, ...more });
   if (status !== 201) throw new Error(`api-keys answered ${status}: ${JSON.stringify(body)}`);
   return body;
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { KeyRoutesOptions } from '../keys/key-routes.js';
 import type { KeyInfo } from './keys.queries.js';
 import { available, requireMasterKey } from './master-only.js';
-import { deleteTeams, listTeams, type PersonInfo, putPerson, putTeam, type TeamInfo, teamInfo } from './teams.queries.js';
+import { deleteTeams, listTeams, putTeam, putUser, type TeamInfo, teamInfo, type UserInfo } from './teams.queries.js';
 
 const MAX_TEAMS = 1_000;
 const TeamQuery = z.object({ team_id: z.string().min(1).max(200) });
@@ -33,7 +33,7 @@ export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKe
     return { team_id: team.team_id, data: await put(team.team_id, team) };
   });
 
-  fastify.get('/team/info', async (request): Promise<{ team_id: string; team_info: TeamInfo; keys: KeyInfo[]; team_memberships: PersonInfo[] }> => {
+  fastify.get('/team/info', async (request): Promise<{ team_id: string; team_info: TeamInfo; keys: KeyInfo[]; team_memberships: UserInfo[] }> => {
     requireMasterKey(request, isMasterKey);
     const { team_id } = parseOrThrow(TeamQuery, request.query);
     const found = await available(teamInfo(pool, team_id, clock.now()));
@@ -58,7 +58,7 @@ export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKe
     requireMasterKey(request, isMasterKey);
     const member = parseOrThrow(UpdateTeamMember, request.body);
     await available(
-      putPerson(pool, member.team_id, {
+      putUser(pool, member.team_id, {
         userId: member.user_id,
         change: { limits: { max_budget: member.max_budget_in_team, budget_duration: '1mo' } },
         at: clock.now(),

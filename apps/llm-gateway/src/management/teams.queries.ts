@@ -24,14 +24,14 @@ export interface TeamInfo extends Limits {
   readonly team_member_budget: number | null;
 }
 
-export interface PersonChange {
+export interface UserChange {
   readonly alias?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly limits: LimitFields;
 }
 
-export interface PersonInfo extends Limits {
+export interface UserInfo extends Limits {
   readonly user_id: string;
   readonly team_id: string;
   readonly user_alias: string | null;
@@ -65,7 +65,7 @@ export function putTeam(pool: SqlPool, orgId: string, change: TeamChange, at: Da
 }
 
 /** `null`: there is no such team. */
-export function teamInfo(pool: SqlPool, orgId: string, at: Date): Promise<{ team: TeamInfo; members: PersonInfo[]; keys: KeyInfo[] } | null> {
+export function teamInfo(pool: SqlPool, orgId: string, at: Date): Promise<{ team: TeamInfo; members: UserInfo[]; keys: KeyInfo[] } | null> {
   return inOrg(pool, orgId, async (client) => {
     const team = await readTeam(client, orgId, at);
     return team === null ? null : { team, members: await readPeople(client, orgId, { userId: null, at, limit: 1_000, offset: 0 }) };
@@ -103,11 +103,11 @@ export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{
 }
 
 /** Creates a user of an organization or changes them; what is absent stays. */
-export function putPerson(
+export function putUser(
   pool: SqlPool,
   orgId: string,
-  { userId, change, at }: { readonly userId: string; readonly change: PersonChange; readonly at: Date },
-): Promise<PersonInfo> {
+  { userId, change, at }: { readonly userId: string; readonly change: UserChange; readonly at: Date },
+): Promise<UserInfo> {
   return inOrg(pool, orgId, async (client) => {
     await client.query(
       `INSERT INTO gateway.person AS p (org_id, user_id, alias, email, metadata) VALUES ($1, $2, $3::text, $4::text, coalesce($5::jsonb, '{}'))
@@ -123,14 +123,14 @@ export function putPerson(
       ],
     );
     await setLimits(client, orgId, { kind: 'member', subject: userId, fields: change.limits });
-    const [person] = await readPeople(client, orgId, { userId, at, limit: 1, offset: 0 });
-    if (person === undefined) throw new Error('a stored user is missing');
-    return person;
+    const [user] = await readPeople(client, orgId, { userId, at, limit: 1, offset: 0 });
+    if (user === undefined) throw new Error('a stored user is missing');
+    return user;
   });
 }
 
 /** Organizations of a user, by their ids. */
-export function orgsOfPerson(pool: SqlPool, userId: string): Promise<string[]> {
+export function orgsOfUser(pool: SqlPool, userId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key names a user and no team', async (client) => {
     const { rows } = await client.query<Columns<'gateway.person', 'org_id'>>('SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100', [
       userId,
@@ -146,7 +146,7 @@ export interface PeoplePage {
   readonly offset: number;
 }
 
-export function people(pool: SqlPool, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<PersonInfo[]> {
+export function people(pool: SqlPool, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<UserInfo[]> {
   return inOrg(pool, orgId, (client) => readPeople(client, orgId, { userId, at, limit, offset }));
 }
 
@@ -193,14 +193,14 @@ async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<Te
   };
 }
 
-async function readPeople(client: PoolClient, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<PersonInfo[]> {
+async function readPeople(client: PoolClient, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<UserInfo[]> {
   const { rows } = await client.query<
     Columns<'gateway.person', 'user_id' | 'alias' | 'email' | 'metadata' | 'created_at', { metadata: Record<string, unknown> }>
   >(
     'SELECT user_id, alias, email, metadata, created_at FROM gateway.person WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) ORDER BY user_id LIMIT $3 OFFSET $4',
     [orgId, userId, limit, offset],
   );
-  const found: PersonInfo[] = [];
+  const found: UserInfo[] = [];
   for (const row of rows) {
     found.push({
       user_id: row.user_id,

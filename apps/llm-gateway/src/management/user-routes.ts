@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type KeyRoutesOptions, keyOfUser, makeKey } from '../keys/key-routes.js';
 import { DEFAULT_ORG, type KeyInfo, keysOf } from './keys.queries.js';
 import { available, requireMasterKey } from './master-only.js';
-import { countPeople, deletePeople, orgsOfPerson, type PersonInfo, people, putPerson, type TeamInfo, teamInfo } from './teams.queries.js';
+import { countPeople, deletePeople, orgsOfUser, people, putUser, type TeamInfo, teamInfo, type UserInfo } from './teams.queries.js';
 
 const UserQuery = z.object({ user_id: z.string().min(1).max(200), team_id: z.string().min(1).max(200).optional() });
 const UserListQuery = z.object({
@@ -17,23 +17,23 @@ const UserListQuery = z.object({
 /** `/user/…` as LiteLLM has it, with the master key. A user is a member of one organization, which `team_id` names. */
 export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOptions): void {
   const { pool, keys, isMasterKey, clock, ids } = options;
-  const put = (orgId: string, userId: string, { user_alias, user_email, metadata, ...limits }: PutUser): Promise<PersonInfo> =>
-    available(putPerson(pool, orgId, { userId, change: { alias: user_alias, email: user_email, metadata, limits }, at: clock.now() }));
+  const put = (orgId: string, userId: string, { user_alias, user_email, metadata, ...limits }: PutUser): Promise<UserInfo> =>
+    available(putUser(pool, orgId, { userId, change: { alias: user_alias, email: user_email, metadata, limits }, at: clock.now() }));
   /** Of the organization that is named, or of all that know the user. */
   const orgsOf = async (userId: string, teamId: string | null | undefined): Promise<string[]> =>
-    typeof teamId === 'string' ? [teamId] : available(orgsOfPerson(pool, userId));
+    typeof teamId === 'string' ? [teamId] : available(orgsOfUser(pool, userId));
 
-  fastify.post('/user/new', async (request): Promise<PersonInfo & { key: string | null; expires?: string | null; token?: string }> => {
+  fastify.post('/user/new', async (request): Promise<UserInfo & { key: string | null; expires?: string | null; token?: string }> => {
     requireMasterKey(request, isMasterKey);
     const user = parseOrThrow(PutUser, request.body ?? {});
     const [orgId, userId] = [user.team_id ?? DEFAULT_ORG, user.user_id ?? ids.prefixed('usr')];
-    const person = await put(orgId, userId, user);
-    if (!user.auto_create_key) return { ...person, key: null };
+    const stored = await put(orgId, userId, user);
+    if (!user.auto_create_key) return { ...stored, key: null };
     const { key, expires, token } = await makeKey(options, keyOfUser(user, userId, orgId));
-    return { ...person, key, expires, token };
+    return { ...stored, key, expires, token };
   });
 
-  fastify.post('/user/update', async (request): Promise<{ user_id: string; data: PersonInfo }> => {
+  fastify.post('/user/update', async (request): Promise<{ user_id: string; data: UserInfo }> => {
     requireMasterKey(request, isMasterKey);
     const user = parseOrThrow(PutUser, request.body);
     if (typeof user.user_id !== 'string') throw notFound();
@@ -41,7 +41,7 @@ export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOption
     return { user_id: user.user_id, data: await put(orgId, user.user_id, user) };
   });
 
-  fastify.get('/user/info', async (request): Promise<{ user_id: string; user_info: PersonInfo; keys: KeyInfo[]; teams: TeamInfo[] }> => {
+  fastify.get('/user/info', async (request): Promise<{ user_id: string; user_info: UserInfo; keys: KeyInfo[]; teams: TeamInfo[] }> => {
     requireMasterKey(request, isMasterKey);
     const { user_id, team_id } = parseOrThrow(UserQuery, request.query);
     const orgs = await orgsOf(user_id, team_id);
@@ -53,7 +53,7 @@ export function addUserRoutes(fastify: FastifyInstance, options: KeyRoutesOption
     return { user_id, user_info: found, keys: owned.flat(), teams: teams.flatMap((team) => (team === null ? [] : [team.team])) };
   });
 
-  fastify.get('/user/list', async (request): Promise<{ users: PersonInfo[]; total: number; page: number; page_size: number; total_pages: number }> => {
+  fastify.get('/user/list', async (request): Promise<{ users: UserInfo[]; total: number; page: number; page_size: number; total_pages: number }> => {
     requireMasterKey(request, isMasterKey);
     const { team_id, page, page_size } = parseOrThrow(UserListQuery, request.query);
     const total = await available(countPeople(pool, team_id));

@@ -128,7 +128,7 @@ interface DirectModel {
   readonly facts: ModelFacts;
 }
 
-/** One place, asked once; how it fares with one person's key says nothing to anybody else, so its health is not kept. */
+/** One place, asked once; how it fares with one user's key says nothing to anybody else, so its health is not kept. */
 function directGroup(name: string, { prefix, model, own, facts }: DirectModel): ModelGroup {
   const region = own.region ?? 'us-east-1';
   const baseUrl = baseUrlOf(prefix, own.baseUrl, region);

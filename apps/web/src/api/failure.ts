@@ -1,7 +1,7 @@
 import { ApiError } from '@slipway/api-client';
 import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 
-/** A failure as a person reads it: what happened, what to do, what to quote. */
+/** A failure as a user reads it: what happened, what to do, what to quote. */
 export interface Failure {
   readonly code: string;
   readonly title: string;

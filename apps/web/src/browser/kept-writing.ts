@@ -63,11 +63,11 @@ export function forgetWriting(storage: Storage): void {
   storage.removeItem(WRITER);
 }
 
-/** This person writes here from now on; what somebody else left, whose session ended without a sign-out, is forgotten. @throws what the storage throws. */
-export function beginWriting(storage: Storage, person: string, now: number): void {
+/** This user writes here from now on; what somebody else left, whose session ended without a sign-out, is forgotten. @throws what the storage throws. */
+export function beginWriting(storage: Storage, user: string, now: number): void {
   const before = storage.getItem(WRITER);
-  if (before !== null && before !== person) forgetWriting(storage);
-  if (before !== person) storage.setItem(WRITER, person);
+  if (before !== null && before !== user) forgetWriting(storage);
+  if (before !== user) storage.setItem(WRITER, user);
   sweepWriting(storage, now);
 }
 

@@ -96,11 +96,11 @@ export class Publisher {
       throw new SlipwayError('conversation.not-running', 'Its sandbox is paused, and the workspace with it.');
     // What they asked for is in the workspace as it is now.
     const replies = await inOrg(this.pool, row.orgId, (client) => handledReplies(client, row.orgId, row.conversationId));
-    const [person, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
+    const [user, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
     // An app commits as itself, with the requester as co-author, so that the app's push cannot pass for one signed by
     // the user.
-    const author = bot ?? person;
-    const message = commitMessage(row.wanted.title ?? texts.title, bot === null ? undefined : person);
+    const author = bot ?? user;
+    const message = commitMessage(row.wanted.title ?? texts.title, bot === null ? undefined : user);
     const remote = this.remoteOf(row, place);
     // None of them changes anything, and each takes a while.
     const [aim, refs, bundle] = await Promise.all([

@@ -15,14 +15,14 @@ export interface Receiver {
   readonly orgId: string;
   readonly conversationId: string;
   /** Who started the conversation. */
-  readonly personId: string;
+  readonly userId: string;
   readonly environment: string | null;
   /** As `repositoryKey` writes it. */
   readonly repository: string | null;
 }
 
 /** Every secret that the conversation may have, of all scopes; with `memberSecrets` off none that a member has brought. */
-export async function secretsFor(client: PoolClient, { orgId, conversationId, personId, environment, repository }: Receiver): Promise<SealedSecret[]> {
+export async function secretsFor(client: PoolClient, { orgId, conversationId, userId, environment, repository }: Receiver): Promise<SealedSecret[]> {
   const { rows } = await client.query<SealedSecret>({
     name: 'secrets-for-conversation',
     text: `SELECT s.id, s.name, s.kind, s.scope, s.scope_value AS "scopeValue", s.host, s.username, s.description, s.sealed, s.key_version AS "keyVersion"
@@ -32,7 +32,7 @@ export async function secretsFor(client: PoolClient, { orgId, conversationId, pe
                OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
                    AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
            ORDER BY s.name, s.id`,
-    values: [orgId, environment, repository, personId, conversationId],
+    values: [orgId, environment, repository, userId, conversationId],
   });
   return rows;
 }

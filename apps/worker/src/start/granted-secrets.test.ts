@@ -86,7 +86,7 @@ describe('secrets of a conversation', () => {
         ORG: 'org wins',
         ENVIRONMENT: 'environment wins',
         REPOSITORY: 'repository wins',
-        PERSON: 'person wins',
+        USER: 'person wins',
         CONVERSATION: 'conversation wins',
         SHARED: 'for the setup script',
       },

@@ -39,7 +39,7 @@ export class GrantedSecrets {
       secretsFor(client, {
         orgId: row.orgId,
         conversationId: row.id,
-        personId: row.createdBy,
+        userId: row.createdBy,
         environment: row.environment,
         repository: row.repository === null ? null : repositoryKey(row.repository),
       }),

@@ -69,7 +69,7 @@ describe('room for starts that wait', () => {
     kept.push(await withSandbox('finished', 1), await withSandbox('finished', 600));
     const typing = harness.peers.sessions.get(kept[2] as string);
     if (typing === undefined) throw new Error('it has no session');
-    typing.personIdleSeconds = 10;
+    typing.userIdleSeconds = 10;
     await harness.send(kept[4] as string, 'more');
     const eleventh = await waits();
     expect(await resting(kept)).toEqual([false, false, false, false, false]);

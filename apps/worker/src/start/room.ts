@@ -48,6 +48,6 @@ export class Room {
    */
   private async unused(idle: readonly IdleSandbox[]): Promise<IdleSandbox[]> {
     const times = await Promise.all(idle.map(({ sandboxUrl }) => (sandboxUrl === null ? null : idleTimes(sandboxUrl))));
-    return idle.filter((_each, index) => (times[index]?.person ?? Number.POSITIVE_INFINITY) >= IN_USE_SECONDS);
+    return idle.filter((_each, index) => (times[index]?.user ?? Number.POSITIVE_INFINITY) >= IN_USE_SECONDS);
   }
 }

@@ -54,7 +54,7 @@ describe('sweeps', () => {
       await harness.age(id, 61);
       const session = harness.peers.sessions.get(id);
       if (session === undefined) throw new Error('it has no session');
-      session.personIdleSeconds = seconds;
+      session.userIdleSeconds = seconds;
     }
     const leader = sweeps();
     await leader.tick();

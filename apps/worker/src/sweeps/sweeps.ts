@@ -47,7 +47,7 @@ const MAX_RECOVERED = 500;
 const DUE_OUTCOMES = { ofOne: 5, most: 200 };
 /** Webhooks that Slipway has made are checked once in this time, and new repositories searched for. Hours. */
 const HOOK_HOURS = 24;
-const NEVER: IdleTimes = { person: null, anybody: null };
+const NEVER: IdleTimes = { user: null, anybody: null };
 
 /**
  * What makes good on anything that was lost: jobs, sandboxes, workers. One worker does it at a time, whoever holds the lock; its death frees it at once.
@@ -142,8 +142,8 @@ export class Sweeps {
     // trace in the conversation. A sandbox that does not answer is paused.
     const unused = await Promise.all(
       found.map(async ({ sandboxUrl, withoutTask }) => {
-        const { person, anybody } = sandboxUrl === null ? NEVER : await idleTimes(sandboxUrl);
-        return (withoutTask ? anybody : person) ?? Number.POSITIVE_INFINITY;
+        const { user, anybody } = sandboxUrl === null ? NEVER : await idleTimes(sandboxUrl);
+        return (withoutTask ? anybody : user) ?? Number.POSITIVE_INFINITY;
       }),
     );
     for (const [index, idle] of found.entries()) {

@@ -54,7 +54,7 @@ interface Session {
   /** Whether its agent-server is of the release before, without the route for settings. */
   isEarlier?: boolean;
   /** Since a user was last active in the sandbox itself. Seconds. */
-  personIdleSeconds?: number;
+  userIdleSeconds?: number;
   /** Since anybody asked it for anything. Seconds. */
   idleSeconds?: number;
   /** The claim under way: a second start of the session waits for it. */
@@ -230,7 +230,7 @@ export class FakePeers {
   private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
     const sandbox = session.sandbox;
     if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
-    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.personIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 } };
+    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.userIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 } };
     if (where === '/api/slipway/secrets') {
       sandbox.secrets = SandboxSecrets.parse(body);
       return { status: 200, body: { success: true } };

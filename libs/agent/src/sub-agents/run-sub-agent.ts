@@ -90,7 +90,7 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
     ...leftUnanswered(ports, log.events),
     stamp(ports, { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: prompt }] } }),
   ]);
-  const outcome = await runWithoutPerson(child, childSettings(settings, kind), signal);
+  const outcome = await runWithoutUser(child, childSettings(settings, kind), signal);
   if (signal.aborted) throw signal.reason;
   return { outcome, said: finalResponse(log.events), why: outcome === 'finished' ? '' : reasonOf(outcome, log.events) };
 }
@@ -103,7 +103,7 @@ function leftUnanswered(ports: AgentPorts, events: readonly ConversationEvent[])
 }
 
 /** A call that would wait for a user is refused, and the agent goes on without it. */
-async function runWithoutPerson(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<RunOutcome> {
+async function runWithoutUser(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<RunOutcome> {
   for (let refusals = 0; ; refusals += 1) {
     const outcome = await runAgent(ports, settings, { signal, pauseRequested: () => false });
     if (outcome !== 'waiting' || refusals === MAX_REFUSALS) return outcome;

@@ -56,10 +56,10 @@ export class AppOfIssuer {
 }
 
 /** Goes to the issuer with this address and signs in there where it asks. @returns the query that the browser brought back. */
-export async function passIssuer(app: AppOfIssuer, url: string, person: { username: string; password: string }, browser: CookieClient): Promise<string> {
+export async function passIssuer(app: AppOfIssuer, url: string, user: { username: string; password: string }, browser: CookieClient): Promise<string> {
   let page = await browser.follow(url, { headers: { accept: 'text/html' } });
   for (let forms = 0; page.url.origin !== new URL(app.url).origin && forms < 3; forms += 1)
-    page = await submitForm(browser, page, { username: person.username, password: person.password });
+    page = await submitForm(browser, page, { username: user.username, password: user.password });
   if (page.url.href.split('?')[0] !== app.redirectUri)
     throw new Error(`ended at ${page.url.href} (${page.response.status}): ${(await page.response.text()).slice(0, 2_000)}`);
   return page.url.search.slice(1);
@@ -69,9 +69,9 @@ export async function passIssuer(app: AppOfIssuer, url: string, person: { userna
 export async function comeBack(
   app: AppOfIssuer,
   issuer: OidcIssuer,
-  person: { username: string; password: string },
+  user: { username: string; password: string },
   browser = new CookieClient(),
 ): Promise<{ query: string; transaction: SignInTransaction }> {
   const { url, transaction } = await issuer.begin();
-  return { query: await passIssuer(app, url, person, browser), transaction };
+  return { query: await passIssuer(app, url, user, browser), transaction };
 }

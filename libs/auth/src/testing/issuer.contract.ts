@@ -9,7 +9,7 @@ export interface IssuerUnderTest {
   readonly clientId: string;
   readonly clientSecret: string;
   /** A user who can sign in there. */
-  readonly person: { readonly username: string; readonly password: string; readonly name: string; readonly email: string };
+  readonly user: { readonly username: string; readonly password: string; readonly name: string; readonly email: string };
   /** Ends it without a word, and the same again on the same data. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -41,7 +41,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       new OidcIssuer({ issuerUrl: under.issuerUrl, clientId: under.clientId, clientSecret: under.clientSecret, redirectUri: app.redirectUri });
 
     async function signedIn(browser = new CookieClient()): Promise<{ identity: Identity; tokens: Tokens & { refreshToken: string } }> {
-      const { query, transaction } = await comeBack(app, issuer, under.person, browser);
+      const { query, transaction } = await comeBack(app, issuer, under.user, browser);
       const { identity, tokens } = await issuer.finish(query, transaction);
       if (tokens.refreshToken === null) throw new Error('no refresh token');
       return { identity, tokens: { ...tokens, refreshToken: tokens.refreshToken } };
@@ -62,8 +62,8 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       expect(identity).toEqual({
         issuer: under.issuerUrl,
         subject: expect.stringMatching(/./),
-        name: under.person.name,
-        email: under.person.email,
+        name: under.user.name,
+        email: under.user.email,
         emailVerified: true,
         issuerSession: expect.stringMatching(/./),
         provider: null,
@@ -83,7 +83,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
         without.searchParams.delete('code_challenge_method');
         if (method === null) without.searchParams.delete('code_challenge');
         else without.searchParams.set('code_challenge_method', method);
-        const query = await passIssuer(app, without.href, under.person, new CookieClient());
+        const query = await passIssuer(app, without.href, under.user, new CookieClient());
         expect(Object.fromEntries(new URLSearchParams(query))).toMatchObject({ error: 'invalid_request', state: transaction.state });
         await expect(issuer.finish(query, transaction)).rejects.toMatchObject(FAILED);
       }
@@ -93,10 +93,10 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       const browser = new CookieClient();
       const other = (await issuer.begin()).transaction;
       for (const change of ['verifier', 'nonce', 'state'] as const) {
-        const { query, transaction } = await comeBack(app, issuer, under.person, browser);
+        const { query, transaction } = await comeBack(app, issuer, under.user, browser);
         await expect(issuer.finish(query, { ...transaction, [change]: other[change] })).rejects.toMatchObject(FAILED);
       }
-      const { query, transaction } = await comeBack(app, issuer, under.person, browser);
+      const { query, transaction } = await comeBack(app, issuer, under.user, browser);
       await issuer.finish(query, transaction);
       await expect(issuer.finish(query, transaction)).rejects.toMatchObject(FAILED);
     });
@@ -165,7 +165,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
 
     it('while it is down nothing is refused, a new sign-in does not begin, and after its return everything works at once', async () => {
       const { tokens } = await signedIn();
-      const waiting = await comeBack(app, issuer, under.person);
+      const waiting = await comeBack(app, issuer, under.user);
       await under.kill();
       await expect(issuer.refresh(tokens)).rejects.toMatchObject(UNAVAILABLE);
       await expect(issuer.finish(waiting.query, waiting.transaction)).rejects.toMatchObject(UNAVAILABLE);

@@ -4,6 +4,6 @@ export interface ErrorRow {
   readonly title: string;
   /** `later`: the same request may succeed if repeated. `never`: change something first. */
   readonly retry: 'never' | 'later';
-  /** What a person does about it, in one sentence. */
+  /** What a user does about it, in one sentence. */
   readonly nextStep: string;
 }

@@ -111,7 +111,7 @@ const Language = z
   .regex(/^(?:auto|[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)$/, 'a language tag such as en or pt-BR, or auto');
 
 /** What a user has chosen for themselves, in every organization. */
-export const PersonSettings = z.object({
+export const UserSettings = z.object({
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   language: Language.default('auto'),
   density: z.enum(['comfortable', 'compact']).default('comfortable'),
@@ -131,21 +131,21 @@ export const PersonSettings = z.object({
     } satisfies Record<NotificationEvent, z.ZodType>)
     .prefault({}),
 });
-export type PersonSettings = z.infer<typeof PersonSettings>;
+export type UserSettings = z.infer<typeof UserSettings>;
 
 /**
  * `GET /api/v1/me/settings`. `version` counts changes and is the ETag too: send it as `If-Match` so that no concurrent
  * change is lost.
  */
-export const MySettings = PersonSettings.extend({ version: z.int() });
+export const MySettings = UserSettings.extend({ version: z.int() });
 export type MySettings = z.infer<typeof MySettings>;
 
 const SomeChannels = z.strictObject({ inApp: z.boolean().optional(), email: z.boolean().optional() }).optional();
 /** `PATCH /api/v1/me/settings`: what is absent stays as it is. */
 export const UpdateMySettings = z.strictObject({
-  theme: PersonSettings.shape.theme.unwrap().optional(),
+  theme: UserSettings.shape.theme.unwrap().optional(),
   language: Language.optional(),
-  density: PersonSettings.shape.density.unwrap().optional(),
+  density: UserSettings.shape.density.unwrap().optional(),
   gitAuthorName: GitName.nullable().optional(),
   gitAuthorEmail: GitEmail.nullable().optional(),
   /** False deletes what waits to be sent. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PERMISSIONS } from '../organizations/permissions.js';
 import { MAX_API_KEY_DAYS } from './api-keys.js';
 
-/** The OAuth device flow (RFC 8628): a program without a browser shows a code, a signed-in person approves it, and the program gets an API key of that person's. */
+/** The OAuth device flow (RFC 8628): a program without a browser shows a code, a signed-in user approves it, and the program gets an API key of that user's. */
 
 /** A device waits this long for its user. Seconds. */
 export const DEVICE_CODE_SECONDS = 600;

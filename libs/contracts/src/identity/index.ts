@@ -12,9 +12,9 @@ export {
   MySettings,
   NOTIFICATION_EVENTS,
   type NotificationEvent,
-  PersonSettings,
   Terms,
   UpdateMySettings,
+  UserSettings,
   VerifyEmail,
 } from './account.js';
 export {

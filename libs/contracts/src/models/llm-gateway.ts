@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** llm-gateway: OpenAI's `/v1/chat/completions` and `/v1/models`, keys by LiteLLM's names. */
 
-/** Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the person's or the organization's own key. */
+/** Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the user's or the organization's own key. */
 export const PROVIDER_IDS = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
 export type ProviderId = (typeof PROVIDER_IDS)[number];
 

@@ -12,11 +12,11 @@ export interface Operation {
   readonly summary: string;
   /** `null`: any signed-in person. */
   readonly permission: Permission | null;
-  /** Also for nobody: the handler then has no `Person`. */
+  /** Also for nobody: the handler then has no `User`. */
   readonly anonymous?: true;
   /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
   readonly whileDeleting?: true;
-  /** `session`: a signed-in person alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the person's own. See `proofOf`. */
+  /** `session`: a signed-in user alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the user's own. See `proofOf`. */
   readonly proof?: 'any' | 'session';
   /** Counted by another rate limit than its method says. See `limitOf`. */
   readonly limit?: 'starts';

@@ -56,7 +56,7 @@ export type GitRepositories = z.infer<typeof GitRepositories>;
 export const BUNDLE_REF = 'refs/heads/slipway';
 export const BUNDLE_CONTENT_TYPE = 'application/x-git-bundle';
 
-const person = z
+const user = z
   .string()
   .min(1)
   .max(200)
@@ -67,7 +67,7 @@ export const BundleRequest = z.object({
   /** Full hash of a commit. */
   base: z.string().regex(/^[0-9a-f]{40,64}$/),
   /** Of the commit that is made of what is not committed. */
-  author: z.object({ name: person, email: person }),
+  author: z.object({ name: user, email: user }),
   message: z.string().min(1).max(10_000),
   /** Refused before its first byte when it is certainly larger. */
   max_bytes: z.int().positive(),

@@ -3,7 +3,7 @@ import { ConversationStatus } from '../conversations/conversations.js';
 
 /** The sandboxes of an organization as an admin sees them. */
 
-const Person = z.object({ id: z.string(), label: z.string() });
+const User = z.object({ id: z.string(), label: z.string() });
 
 export const SANDBOX_STATES = ['starting', 'running', 'pausing'] as const;
 
@@ -11,7 +11,7 @@ export const LiveSandbox = z.object({
   /** Of the conversation: a conversation has one sandbox at a time. */
   id: z.uuid(),
   conversation: z.object({ id: z.uuid(), title: z.string(), status: ConversationStatus }),
-  owner: Person,
+  owner: User,
   state: z.enum(SANDBOX_STATES),
   /** Why it is in this state, in words; empty when there is nothing to say. */
   reason: z.string(),
@@ -43,7 +43,7 @@ export type SandboxFleet = z.infer<typeof SandboxFleet>;
 
 export const WaitingForSandbox = z.object({
   conversation: z.object({ id: z.uuid(), title: z.string() }),
-  owner: Person,
+  owner: User,
   /** 1 is the next. Counted over all who wait for such a sandbox, in the order in which they will be served. */
   position: z.int().positive(),
   /** `null`: cannot be said, as when the quota is used up. */

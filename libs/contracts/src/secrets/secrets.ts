@@ -116,7 +116,7 @@ export const UpdateSecret = z.strictObject({
 });
 export type UpdateSecret = z.infer<typeof UpdateSecret>;
 
-const person = z.object({ id: z.string(), label: z.string() });
+const user = z.object({ id: z.string(), label: z.string() });
 
 /** All that anybody is ever shown of a secret. */
 export const Secret = z.object({
@@ -131,9 +131,9 @@ export const Secret = z.object({
   description: z.string(),
   /** False: the value is too short to be hidden in what agents print. */
   masked: z.boolean(),
-  createdBy: person,
+  createdBy: user,
   createdAt: z.iso.datetime(),
-  updatedBy: person,
+  updatedBy: user,
   updatedAt: z.iso.datetime(),
   /** When a conversation was last given it. */
   lastUsedAt: z.iso.datetime().nullable(),

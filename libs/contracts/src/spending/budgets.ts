@@ -37,11 +37,11 @@ export const BudgetOverride = z.object({
 });
 export type BudgetOverride = z.infer<typeof BudgetOverride>;
 
-export const BudgetPerson = Spending.extend({
+export const BudgetUser = Spending.extend({
   user: z.object({ id: z.string(), label: z.string() }),
   source: z.enum(['default', 'override']),
 });
-export type BudgetPerson = z.infer<typeof BudgetPerson>;
+export type BudgetUser = z.infer<typeof BudgetUser>;
 
 export const Budgets = Limits.extend({
   /** Counts changes: the ETag, without its quotes. */
@@ -49,7 +49,7 @@ export const Budgets = Limits.extend({
   cycle: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }),
   org: Spending,
   /** Members and whoever else spent in this cycle, who spent most first. */
-  people: z.array(BudgetPerson),
+  people: z.array(BudgetUser),
   /** There are more than are listed. */
   more: z.boolean(),
   overrides: z.array(BudgetOverride),

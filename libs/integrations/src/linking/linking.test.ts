@@ -61,8 +61,8 @@ describe('linking an account', () => {
   });
 
   it('learns who consented from Slack, and ends the token', async () => {
-    const person = { ok: true, sub: 'U7', 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T1', name: 'mia' };
-    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, person] };
+    const user = { ok: true, sub: 'U7', 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T1', name: 'mia' };
+    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, user] };
     answers['/slack.com/api/auth.revoke'] = [200, { ok: true }];
     expect(await redeem('slack', 'https://slack.com', 'T1')).toEqual({ account: { id: 'U7', login: 'mia' }, notRevoked: null });
     expect(requests.map((each) => each.split(' ').slice(0, 4).join(' '))).toEqual([
@@ -77,8 +77,8 @@ describe('linking an account', () => {
   });
 
   it('adversary: a user of another Slack workspace is unknown here, and their token is ended', async () => {
-    const person = { ok: true, 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T-evil', name: 'mia' };
-    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, person] };
+    const user = { ok: true, 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T-evil', name: 'mia' };
+    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, user] };
     await expect(redeem('slack', 'https://slack.com', 'T1')).rejects.toMatchObject({ kind: 'forbidden' });
     expect(requests.at(-1)).toMatch(/^POST \/slack\.com\/api\/auth\.revoke Bearer xoxp-1/);
   });

@@ -1,5 +1,5 @@
 import { CookieClient } from '../cookie-client.js';
-import type { GiteaPerson } from './gitea-person.js';
+import type { GiteaUser } from './gitea-user.js';
 
 /** What Gitea's form of consent sends, which its page repeats from the question. */
 const REPEATED = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce'];
@@ -10,12 +10,12 @@ const REPEATED = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce'];
  * yet.
  * @throws Error that shows the page where it stopped.
  */
-export async function giveConsent(person: GiteaPerson, asked: string | URL): Promise<URL> {
+export async function giveConsent(user: GiteaUser, asked: string | URL): Promise<URL> {
   const browser = new CookieClient();
   const post = (path: string, body: URLSearchParams): Promise<Response> =>
-    browser.send(`${person.url}${path}`, { method: 'POST', body, headers: { origin: person.url } });
-  const signedIn = await post('/user/login', new URLSearchParams({ user_name: person.login, password: person.password }));
-  if (signedIn.status !== 303) throw new Error(`Gitea does not sign ${person.login} in (${signedIn.status}): ${(await signedIn.text()).slice(0, 2_000)}`);
+    browser.send(`${user.url}${path}`, { method: 'POST', body, headers: { origin: user.url } });
+  const signedIn = await post('/user/login', new URLSearchParams({ user_name: user.login, password: user.password }));
+  if (signedIn.status !== 303) throw new Error(`Gitea does not sign ${user.login} in (${signedIn.status}): ${(await signedIn.text()).slice(0, 2_000)}`);
   const question = await browser.send(asked);
   if (question.status !== 200) return destination(question);
   const form = new URLSearchParams({ granted: 'true' });

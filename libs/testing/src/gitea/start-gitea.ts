@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { GiteaPerson } from './gitea-person.js';
 import { GiteaServer } from './gitea-server.js';
+import { GiteaUser } from './gitea-user.js';
 
 export interface Gitea {
   /** Without a slash at its end. */
   readonly url: string;
   /** May do everything. */
-  readonly admin: GiteaPerson;
+  readonly admin: GiteaUser;
   /** To stop, kill and start it again. */
   readonly server: GiteaServer;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export async function startGitea(options: { readonly say?: (line: string) => voi
   try {
     const password = randomBytes(16).toString('hex');
     await server.createAdmin('operator', password);
-    return { url: server.url, server, admin: await GiteaPerson.signIn(server.url, 'operator', password), close: () => server.close() };
+    return { url: server.url, server, admin: await GiteaUser.signIn(server.url, 'operator', password), close: () => server.close() };
   } catch (error) {
     await server.close();
     throw error;

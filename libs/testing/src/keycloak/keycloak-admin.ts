@@ -35,8 +35,8 @@ export class KeycloakAdmin {
   }
 
   /** A user with a password and a verified e-mail address. @returns their id. */
-  createPerson(person: { username: string; email: string; password: string; firstName: string; lastName: string }): Promise<string> {
-    const { password, ...rest } = person;
+  createUser(user: { username: string; email: string; password: string; firstName: string; lastName: string }): Promise<string> {
+    const { password, ...rest } = user;
     return this.call('POST', '/users', { ...rest, enabled: true, emailVerified: true, credentials: [{ type: 'password', value: password, temporary: false }] });
   }
 

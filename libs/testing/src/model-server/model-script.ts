@@ -110,8 +110,8 @@ export type ModelScript = readonly ModelTurn[] | ((request: ModelRequest) => Mod
 export function byAnswersSoFar(turns: readonly ModelTurn[]): (request: ModelRequest) => ModelTurn {
   return (request) => {
     const messages = request.body.messages ?? [];
-    const person = messages.findLastIndex((message) => message.role === 'user');
-    const answers = messages.slice(person + 1).filter((message) => message.role === 'assistant').length;
+    const user = messages.findLastIndex((message) => message.role === 'user');
+    const answers = messages.slice(user + 1).filter((message) => message.role === 'assistant').length;
     const turn = turns[Math.min(answers, turns.length - 1)];
     if (turn === undefined) throw new Error('the script has no turn');
     return turn;

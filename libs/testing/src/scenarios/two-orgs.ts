@@ -1,7 +1,7 @@
 import type { Role } from '@slipway/contracts/organizations';
 import type pg from 'pg';
 
-export interface SeededPerson {
+export interface SeededUser {
   readonly userId: string;
   /** A session that holds for 30 days; its cookie is `SessionCookie.sign(sessionId, sessionExpiresAt)`. */
   readonly sessionId: string;
@@ -18,7 +18,7 @@ export interface SeededOrg {
   readonly slug: string;
   readonly name: string;
   /** An owner, an admin, two members and a viewer, in this order. */
-  readonly members: readonly SeededPerson[];
+  readonly members: readonly SeededUser[];
   /** Ids of its conversations, newest first, shared out among owner, admin and members in turn. */
   readonly conversationIds: readonly string[];
 }
@@ -57,12 +57,12 @@ export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conv
       JSON.stringify(
         orgs.flatMap((org) => [
           { ...org, kind: 'company' },
-          ...org.members.map((person) => ({ id: person.personalOrgId, slug: person.userId.replaceAll('_', '-'), name: person.name, kind: 'personal' })),
+          ...org.members.map((user) => ({ id: user.personalOrgId, slug: user.userId.replaceAll('_', '-'), name: user.name, kind: 'personal' })),
         ]),
       ),
     ],
   );
-  const people = orgs.flatMap((org) => org.members.map((person, at) => ({ ...person, org: org.id, at })));
+  const people = orgs.flatMap((org) => org.members.map((user, at) => ({ ...user, org: org.id, at })));
   await owner.query(
     `WITH person AS (SELECT * FROM jsonb_to_recordset($1) AS x("userId" text, "sessionId" text, name text, email text, role text, "personalOrgId" text, org text, at int)),
        account AS (INSERT INTO app.user_account (id, issuer, subject, name, email, email_verified) SELECT "userId", 'seed', "userId", name, email, true FROM person),
@@ -109,13 +109,13 @@ function seededOrg(name: string, index: number): Omit<SeededOrg, 'conversationId
     slug,
     name,
     members: ROLES_IN_TURN.map((role, at) => {
-      const person = (NAMES[index] as readonly string[])[at] as string;
+      const user = (NAMES[index] as readonly string[])[at] as string;
       const id = `seed${index + 1}${at + 1}`;
       return {
         userId: `usr_${id}`,
         sessionId: `ses_${id}`,
-        name: person,
-        email: `${person.toLowerCase().replace(' ', '.')}@${slug}.example`,
+        name: user,
+        email: `${user.toLowerCase().replace(' ', '.')}@${slug}.example`,
         role,
         personalOrgId: `org_${id}`,
       };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MAX_TESTED_TOOLS, McpServer, McpServerTest } from '@slipway/contracts/secrets';
 import { until } from '@slipway/testing';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 const KEY = 'runtime-api-key-of-the-tests-0123456789';
@@ -61,13 +61,13 @@ function send(response: ServerResponse, { status, body }: { status: number; body
 describe('a test of an MCP server', () => {
   const peers = new Peers();
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
-  let stranger: Person;
+  let owner: User;
+  let member: User;
+  let stranger: User;
   beforeAll(async () => {
     await new Promise<void>((resolve) => peers.server.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { RUNTIME_API_URL: peers.url, RUNTIME_API_KEY: KEY } });
-    [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
+    [owner, member, stranger] = [await app.user(), await app.user(), await app.user()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
     await app.http(owner, 'POST', at('secrets'), { name: 'SERVER_KEY', value: CANARY });
     await app.http(owner, 'POST', at('secrets'), { name: 'OF_STAGING', value: 'xxxxxx', scope: 'environment', scopeValue: 'staging' });
@@ -84,7 +84,7 @@ describe('a test of an MCP server', () => {
   });
 
   const at = (rest: string): string => `/api/v1/orgs/${owner.orgId}/${rest}`;
-  const test = (person: Person, id: string) => app.http<{ code?: string; detail?: string }>(person, 'POST', at(`mcp-servers/${id}/test`));
+  const test = (user: User, id: string) => app.http<{ code?: string; detail?: string }>(user, 'POST', at(`mcp-servers/${id}/test`));
   const keep = async (name: string, more: object): Promise<string> =>
     McpServer.parse((await app.http(owner, 'POST', at('mcp-servers'), { name, ...more })).body).id;
   const secret = (name: string): object => ({ transport: 'http', url: 'https://8.8.4.4/mcp', headers: { authorization: { secret: name, prefix: 'Bearer ' } } });

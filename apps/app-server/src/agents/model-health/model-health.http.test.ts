@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GatewayDeployment, ModelDeploymentList } from '@slipway/contracts/models';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const PLACE: GatewayDeployment = {
   id: 'sonnet/1',
@@ -27,9 +27,9 @@ describe('the places that answer to models', () => {
   let answer: { status: number; body: unknown; retryAfter?: string };
   let asked: string[];
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
-  let stranger: Person;
+  let owner: User;
+  let member: User;
+  let stranger: User;
   beforeAll(async () => {
     asked = [];
     gateway = createServer((request, response) => {
@@ -39,7 +39,7 @@ describe('the places that answer to models', () => {
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
-    [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
+    [owner, member, stranger] = [await app.user(), await app.user(), await app.user()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe('the places that answer to models', () => {
   });
 
   const at = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/model-deployments${rest}`;
-  const test = (person: Person) => app.http<{ code?: string }>(person, 'POST', at('/sonnet%2F1/test'), undefined, { 'content-type': 'application/json' });
+  const test = (user: User) => app.http<{ code?: string }>(user, 'POST', at('/sonnet%2F1/test'), undefined, { 'content-type': 'application/json' });
 
   it('are shown to who sees the models, with their state in times, and without what a provider said to another user', async () => {
     answer = { status: 200, body: { data: [PLACE] } };

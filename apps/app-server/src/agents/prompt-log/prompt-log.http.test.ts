@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LoggedPrompt, PromptPage } from '@slipway/contracts/models';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const entry = (asked: string): LoggedPrompt => ({
   id: randomUUID(),
@@ -22,7 +22,7 @@ describe('the log of prompts', () => {
   let mode: string;
   let pages: Record<string, PromptPage>;
   let app: ConversationApp;
-  let [owner, admin, member]: Person[] = [];
+  let [owner, admin, member]: User[] = [];
   beforeAll(async () => {
     gateway = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://gateway');
@@ -31,7 +31,7 @@ describe('the log of prompts', () => {
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
-    [owner, admin, member] = [await app.person(), await app.person(), await app.person()];
+    [owner, admin, member] = [await app.user(), await app.user(), await app.user()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin'), ($1, $3, 'member')", [
       owner.orgId,
       admin.userId,
@@ -45,8 +45,8 @@ describe('the log of prompts', () => {
   });
 
   const at = (rest: string): string => `/api/v1/orgs/${owner?.orgId}/${rest}`;
-  const set = (person: Person | undefined, promptLogDays: number | null) =>
-    app.http<{ code?: string; promptLogDays?: number | null }>(person ?? null, 'PATCH', at('settings'), { promptLogDays });
+  const set = (user: User | undefined, promptLogDays: number | null) =>
+    app.http<{ code?: string; promptLogDays?: number | null }>(user ?? null, 'PATCH', at('settings'), { promptLogDays });
 
   it('is off until an owner says for how many days, which every member can read and the audit has', async () => {
     mode = 'by-policy';
@@ -70,8 +70,8 @@ describe('the log of prompts', () => {
 
   it('is exported by admins as lines, page after page, with an entry in the audit, and not by members', async () => {
     pages = { '': { data: [entry('one'), entry('two')], next: 'next' }, next: { data: [entry('three')], next: null } };
-    const exported = (person: Person | undefined) =>
-      fetch(`${app.url}${at('prompt-log/export?from=2026-11-01T00:00:00.000Z')}`, { headers: { cookie: person?.cookie ?? '' } });
+    const exported = (user: User | undefined) =>
+      fetch(`${app.url}${at('prompt-log/export?from=2026-11-01T00:00:00.000Z')}`, { headers: { cookie: user?.cookie ?? '' } });
     expect((await exported(member)).status).toBe(403);
     const answer = await exported(admin);
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([200, 'application/x-ndjson', 'no-store']);

@@ -16,7 +16,7 @@ import { conversationId } from '../../log/events/conversation-id.js';
 import { type SecretRoute, SecretsService } from './secrets.service.js';
 
 const ORGANIZATION: SecretRoute = { to: 'organization' };
-const PERSON: SecretRoute = { to: 'person' };
+const USER: SecretRoute = { to: 'person' };
 const conversation = (id: string): SecretRoute => ({ to: 'conversation', id: conversationId(id) });
 
 @Controller()
@@ -45,22 +45,22 @@ export class SecretsController {
 
   @Serves(operations.listMySecrets)
   listMine(@Caller() caller: Principal): Promise<SecretList> {
-    return this.secrets.own(caller, PERSON);
+    return this.secrets.own(caller, USER);
   }
 
   @Serves(operations.createMySecret)
   createMine(@Caller() caller: Principal, @Body() body: CreateOwnSecret): Promise<Secret> {
-    return this.secrets.create(caller, PERSON, body);
+    return this.secrets.create(caller, USER, body);
   }
 
   @Serves(operations.updateMySecret)
   updateMine(@Caller() caller: Principal, @Param('secret') id: string, @Body() body: UpdateSecret): Promise<Secret> {
-    return this.secrets.update(caller, PERSON, id, body);
+    return this.secrets.update(caller, USER, id, body);
   }
 
   @Serves(operations.deleteMySecret)
   deleteMine(@Caller() caller: Principal, @Param('secret') id: string): Promise<void> {
-    return this.secrets.delete(caller, PERSON, id);
+    return this.secrets.delete(caller, USER, id);
   }
 
   @Serves(operations.listConversationSecrets)

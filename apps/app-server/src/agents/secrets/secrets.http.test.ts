@@ -3,24 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope, secretContext } from '@slipway/auth/envelope';
 import { MAX_SECRET_BYTES, Secret, SecretList, SecretPage } from '@slipway/contracts/secrets';
 import { systemClock } from '@slipway/domain';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const VALUE = 'canary-value-of-a-secret';
 
 describe('secrets', () => {
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
-  let viewer: Person;
+  let owner: User;
+  let member: User;
+  let viewer: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    owner = await app.person('Olga');
-    [member, viewer] = [await app.person('Mia'), await app.person('Vic')];
-    for (const [person, role] of [
+    owner = await app.user('Olga');
+    [member, viewer] = [await app.user('Mia'), await app.user('Vic')];
+    for (const [user, role] of [
       [member, 'member'],
       [viewer, 'viewer'],
     ] as const)
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, person.userId, role]);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, user.userId, role]);
   });
   afterAll(() => app?.close());
 
@@ -87,15 +87,15 @@ describe('secrets', () => {
 
   it('are for admins to change, for members to see, and of another organization as if there were none', async () => {
     const secret = await create({});
-    const stranger = await app.person();
+    const stranger = await app.user();
     const calls = [
       ['GET', path(), undefined],
       ['POST', path(), { name: 'X', value: VALUE }],
       ['PATCH', path(`/${secret.id}`), { description: 'x' }],
       ['DELETE', path(`/${secret.id}`), undefined],
     ] as const;
-    const statuses = async (person: Person | null): Promise<number[]> =>
-      Promise.all(calls.map(async ([method, at, body]) => (await app.http(person, method, at, body)).status));
+    const statuses = async (user: User | null): Promise<number[]> =>
+      Promise.all(calls.map(async ([method, at, body]) => (await app.http(user, method, at, body)).status));
     expect(await statuses(null)).toEqual([401, 401, 401, 401]);
     expect(await statuses(stranger)).toEqual([404, 404, 404, 404]);
     expect(await statuses(viewer)).toEqual([403, 403, 403, 403]);
@@ -108,7 +108,7 @@ describe('secrets', () => {
   it('of a user are theirs alone, whatever others may', async () => {
     const secret = await create({ kind: 'git', host: 'git.example' }, mine(), member);
     expect(secret).toMatchObject({ scope: 'person', scopeValue: member.userId });
-    const seen = async (person: Person): Promise<string[]> => SecretList.parse((await app.http(person, 'GET', mine())).body).data.map(({ id }) => id);
+    const seen = async (user: User): Promise<string[]> => SecretList.parse((await app.http(user, 'GET', mine())).body).data.map(({ id }) => id);
     expect([await seen(member), await seen(owner)]).toEqual([[secret.id], []]);
     expect(SecretPage.parse((await app.http(owner, 'GET', path('?limit=200'))).body).data.map(({ id }) => id)).not.toContain(secret.id);
     for (const at of [path(`/${secret.id}`), mine(`/${secret.id}`)]) {

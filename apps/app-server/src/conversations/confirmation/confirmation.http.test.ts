@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
-import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, riskyCommand, type User } from '../../testing/conversation-app.js';
 
 describe('a word on what the agent asks for', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(() => app?.close());
 
-  const answer = (person: Person, id: string, body: object) => app.http<{ code?: string }>(person, 'POST', app.path(person, id, '/confirmation'), body);
+  const answer = (user: User, id: string, body: object) => app.http<{ code?: string }>(user, 'POST', app.path(user, id, '/confirmation'), body);
   const audits = async (id: string) =>
     (await app.owner.query<{ action: string }>('SELECT action FROM app.audit_entry WHERE target = $1', [id])).rows.map((row) => row.action);
   const settings = (values: object) =>
@@ -110,7 +110,7 @@ describe('a word on what the agent asks for', () => {
     expect((await answer(ada, id, { accept: 'yes', actionIds })).status).toBe(400);
     expect((await answer(ada, id, { accept: true, actionIds: [] })).status).toBe(400);
     expect((await answer(ada, id, { accept: true, actionIds: [randomUUID()] })).status).toBe(409);
-    const other = await app.person('Eve');
+    const other = await app.user('Eve');
     expect((await answer(other, id, { accept: true, actionIds })).status).toBe(404);
   });
 
@@ -125,17 +125,17 @@ describe('a word on what the agent asks for', () => {
   });
 
   describe('where four eyes must', () => {
-    let bob: Person;
-    let carol: Person;
+    let bob: User;
+    let carol: User;
     beforeAll(async () => {
-      [bob, carol] = [await app.person('Bob'), await app.person('Carol')];
+      [bob, carol] = [await app.user('Bob'), await app.user('Carol')];
       for (const { userId } of [bob, carol])
         await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [ada.orgId, userId]);
       await settings({ fourEyes: true });
     });
     afterAll(() => settings({ fourEyes: false }));
 
-    const verdict = async (caller: Person, id: string, body: object) => {
+    const verdict = async (caller: User, id: string, body: object) => {
       const { status, body: said } = await app.http<{ code?: string }>(caller, 'POST', app.path(ada, id, '/confirmation'), body);
       return `${status} ${said.code ?? ''}`.trim();
     };
@@ -167,15 +167,15 @@ describe('a word on what the agent asks for', () => {
       const { id, yes } = await asking(message('one', { name: 'Bob', id: bob.userId }));
       await app.http(carol, 'POST', app.path(ada, id, '/messages'), { text: 'and mine' });
       expect([await verdict(bob, id, yes), await verdict(carol, id, yes), await verdict(ada, id, yes)]).toEqual(Array(3).fill('403 conversation.four-eyes'));
-      const dave = await app.person('Dave');
+      const dave = await app.user('Dave');
       await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [ada.orgId, dave.userId]);
       expect(await verdict(dave, id, yes)).toBe('200');
     });
 
     const member = async (name: string) => {
-      const person = await app.person(name);
-      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [ada.orgId, person.userId]);
-      return person;
+      const user = await app.user(name);
+      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [ada.orgId, user.userId]);
+      return user;
     };
     /** The next sandbox has carried out `first`, and its agent asks for another action, after what else is in its log. */
     async function askingAgain(id: string, first: { id: string }, ...before: ConversationEvent[]) {

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts/events';
-import { ConversationApp, executionStatus, type Person, riskyCommand, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, riskyCommand, thought, type User } from '../../testing/conversation-app.js';
 
 const acceptance = (value: object): ConversationEvent => ({ ...executionStatus('x'), key: 'confirmation', value }) as ConversationEvent;
 
 describe('an approval under four eyes', () => {
   let app: ConversationApp;
-  let ada: Person;
-  let bob: Person;
-  let dave: Person;
+  let ada: User;
+  let bob: User;
+  let dave: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
-    [ada, bob, dave] = [await app.person('Ada'), await app.person('Bob'), await app.person('Dave')];
+    [ada, bob, dave] = [await app.user('Ada'), await app.user('Bob'), await app.user('Dave')];
     for (const { userId } of [bob, dave])
       await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [ada.orgId, userId]);
     await fourEyes(true);
@@ -27,8 +27,8 @@ describe('an approval under four eyes', () => {
     );
   const answersOf = async (id: string) =>
     (await app.log(id)).filter(({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation').length;
-  const yes = async (person: Person, id: string, actionIds: readonly string[]) => {
-    const { status, body } = await app.http<{ code?: string }>(person, 'POST', app.path(ada, id, '/confirmation'), { accept: true, actionIds });
+  const yes = async (user: User, id: string, actionIds: readonly string[]) => {
+    const { status, body } = await app.http<{ code?: string }>(user, 'POST', app.path(ada, id, '/confirmation'), { accept: true, actionIds });
     return `${status} ${body.code ?? ''}`.trim();
   };
 
@@ -127,7 +127,7 @@ describe('an approval under four eyes', () => {
 
   it('is none of who changed files or ran something through sandbox-gateway since the agent asked for the last approved action', async () => {
     const { sandbox, receipts } = await keeping();
-    const steers = (id: string, by: Person, from: string) =>
+    const steers = (id: string, by: User, from: string) =>
       app.owner.query(
         `INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, $2, $3, ${from})
          ON CONFLICT (conversation_id, user_id) DO UPDATE SET until = excluded.until`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const HOST = '127.0.0.1:9';
 /** As the worker names changes that it has refused. */
@@ -7,11 +7,11 @@ const SEEN = { allowProtectedPaths: true, protectedChanges: 'a'.repeat(64) };
 
 describe('a publish that allows changes of protected paths', () => {
   let app: ConversationApp;
-  let ada: Person;
-  let bob: Person;
+  let ada: User;
+  let bob: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ env: { INTEGRATION_PRIVATE_HOSTS: HOST } });
-    [ada, bob] = [await app.person('Ada'), await app.person('Bob')];
+    [ada, bob] = [await app.user('Ada'), await app.user('Bob')];
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [ada.orgId, bob.userId]);
     const made = await app.http(ada, 'POST', `/api/v1/orgs/${ada.orgId}/integrations/connections`, {
       provider: 'gitea',
@@ -26,8 +26,8 @@ describe('a publish that allows changes of protected paths', () => {
 
   const fourEyes = (on: boolean) =>
     app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify({ fourEyes: on })]);
-  const publish = async (person: Person | null, id: string, body: object, headers?: Record<string, string>): Promise<string> => {
-    const answer = await app.http<{ code?: string }>(person, 'POST', app.path(ada, id, '/pull-requests'), body, headers);
+  const publish = async (user: User | null, id: string, body: object, headers?: Record<string, string>): Promise<string> => {
+    const answer = await app.http<{ code?: string }>(user, 'POST', app.path(ada, id, '/pull-requests'), body, headers);
     return [answer.status, answer.body.code].filter(Boolean).join(' ');
   };
 

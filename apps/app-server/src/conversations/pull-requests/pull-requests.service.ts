@@ -134,7 +134,7 @@ export class PullRequestsService {
 
   /**
    * Requests a merge at the head that the user saw; the worker asks the git host whether that user may write there.
-   * @throws SlipwayError `resource.not-found`, `pull-request.needs-person`, `pull-request.ended`, `pull-request.moved`,
+   * @throws SlipwayError `resource.not-found`, `pull-request.needs-user`, `pull-request.ended`, `pull-request.moved`,
    * `pull-request.no-connection`.
    */
   async merge(caller: Principal, id: string, number: string, { headSha }: MergePullRequest): Promise<PullRequest> {

@@ -28,7 +28,7 @@ describe('the limit of a conversation on its way to the gateway', () => {
   });
 
   it('leaves no older author to pay when a hostile one changes the limit as their message is delivered', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const { id } = await app.conversation(ada);
     let first = true;
     meanwhile = async () => {

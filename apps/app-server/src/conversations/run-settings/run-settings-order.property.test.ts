@@ -6,7 +6,7 @@ import { type AppliedSettings, ApplySettings } from '@slipway/contracts/agent';
 import { type Conversation, type UpdateRunSettings } from '@slipway/contracts/conversations';
 import { until } from '@slipway/testing';
 import fc from 'fast-check';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 /** What the sandbox does with one message: when it takes it, and whether it answers. */
 interface Fate {
@@ -36,7 +36,7 @@ class Agent {
 
 describe('the order of changes of run settings', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   let server: Server;
   let agent = new Agent();
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('the order of changes of run settings', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start();
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     server?.closeAllConnections();

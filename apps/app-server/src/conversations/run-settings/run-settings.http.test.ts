@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApplySettings, CHARGE_PASS_HEADER } from '@slipway/contracts/agent';
 import { type Conversation, type QueuedMessage } from '@slipway/contracts/conversations';
 import { type ChargePass, DEMO_MODEL } from '@slipway/contracts/models';
-import { ConversationApp, executionStatus, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, type User } from '../../testing/conversation-app.js';
 
 const MODELS = JSON.stringify({ object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] });
 const rule = { tool_name: 'terminal', match: 'prefix' as const, value: 'npm test' };
 
 describe('the run settings of a conversation, and what is asked of it beside its task', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   const passes: ChargePass[] = [];
   let knowsPasses = 204;
   const gateway = createServer(async (request, response) => {
@@ -25,7 +25,7 @@ describe('the run settings of a conversation, and what is asked of it beside its
   beforeAll(async () => {
     await once(gateway.listen(0, '127.0.0.1'), 'listening');
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     gateway.close();
@@ -211,7 +211,7 @@ describe('the run settings of a conversation, and what is asked of it beside its
     });
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
-    const bob = await app.person('Bob');
+    const bob = await app.user('Bob');
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, bob.userId]);
     const ask = (path: string, body?: object) => app.http(bob, 'POST', app.path(ada, id, path), body);
     passes.splice(0);

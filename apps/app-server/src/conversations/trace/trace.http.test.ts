@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConversationTrace, type LedgerCall, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
 import { DEMO_MODEL } from '@slipway/contracts/models';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 
 /** A log as rows of the database: quicker than ingest for ten thousand lines. */
-async function store(app: ConversationApp, person: Person, id: string, events: ReadonlyArray<Record<string, unknown>>): Promise<void> {
+async function store(app: ConversationApp, user: User, id: string, events: ReadonlyArray<Record<string, unknown>>): Promise<void> {
   const rows = events.map(
     (event, index): Record<string, unknown> => ({ id: randomUUID(), timestamp: new Date(BEGIN + index * 10).toISOString(), source: 'agent', ...event }),
   );
   await app.owner.query(
     `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
      SELECT $1, n, $2, 1, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-    [id, person.orgId, rows.map((row) => JSON.stringify(row)), rows.map((row) => row['id']), rows.map((row) => row['kind'])],
+    [id, user.orgId, rows.map((row) => JSON.stringify(row)), rows.map((row) => row['id']), rows.map((row) => row['kind'])],
   );
   await app.owner.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [id]);
   await app.owner.query('UPDATE app.conversation SET head = $2 WHERE id = $1', [id, rows.length]);
@@ -52,7 +52,7 @@ const call = (at: number, more: Partial<LedgerCall> = {}): LedgerCall => ({
 describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
   let app: ConversationApp;
   let gateway: Server;
-  let person: Person;
+  let user: User;
   const ledger = new Map<string, LedgerCall[]>();
   const asked: string[] = [];
   const down = new Set<string>();
@@ -74,7 +74,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(async () => {
     await app?.close();
@@ -83,16 +83,16 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
   });
 
   const read = async (id: string, query = ''): Promise<ConversationTrace> => {
-    const answer = await app.http(person, 'GET', app.path(person, id, `/trace${query}`));
+    const answer = await app.http(user, 'GET', app.path(user, id, `/trace${query}`));
     expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
     return ConversationTrace.parse(answer.body);
   };
   const names = ({ spans }: ConversationTrace): string[] => spans.map(({ name, status, code }) => `${name} ${code ?? status}`);
 
   it('200: a turn with its start, its calls and its tools, whatever a tool printed', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     const tool = randomUUID();
-    await store(app, person, id, [
+    await store(app, user, id, [
       state('start_task', { attempt: 1, status: 'WORKING', state: 'done', startedAt: new Date(BEGIN).toISOString(), elapsedMs: 5 }),
       message('Fix the "login"\ntest'),
       state('execution_status', 'running'),
@@ -110,13 +110,13 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     expect(names(trace)).toEqual(['conversation turn ok', 'start ok', 'start WORKING ok', 'invoke_agent agent ok', 'chat demo ok', 'execute_tool terminal ok']);
     expect(trace).toMatchObject({ calls: 'ledger', truncated: false, nextAfter: null, upto: 11 });
     expect(trace.turns).toMatchObject([{ title: 'Fix the "login" test', traceId: 'ab'.repeat(16), calls: 1, costUsd: '0.01' }]);
-    expect(asked).toContain(`${person.orgId}/${id}`);
+    expect(asked).toContain(`${user.orgId}/${id}`);
   });
 
   it('200: takes calls from the log while the gateway does not answer', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     const latest = { usage_id: 'agent', cost: 0.25, latency: 0.004, timestamp: 0, token_usage: usage(10, 2) };
-    await store(app, person, id, [message('a'), state('execution_status', 'running'), state('stats', { latest })]);
+    await store(app, user, id, [message('a'), state('execution_status', 'running'), state('stats', { latest })]);
     down.add(id);
     const trace = await read(id);
     expect(trace).toMatchObject({ calls: 'log', turns: [{ costUsd: '0.25', calls: 1 }] });
@@ -124,14 +124,14 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
   });
 
   it('200: shows a message that waits before anything is in the log', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     const trace = await read(id);
     expect(names(trace)).toEqual(['conversation turn running']);
     expect(trace.turns[0]?.message).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('200: cuts a long log into parts under 4 MB that share no call and miss none', async () => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     const long = 'n'.repeat(300);
     const events: Array<Record<string, unknown>> = [message(long), state('execution_status', 'running')];
     const calls: LedgerCall[] = [];
@@ -143,7 +143,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
       events.push(state('stats', { latest: { usage_id: 'agent', cost: 1, latency: 0.001, timestamp: 0, token_usage: usage(2_000_000, 100_000) } }));
       events.push(action(tool, long), observation(tool, 'x'));
     }
-    await store(app, person, id, events);
+    await store(app, user, id, events);
     ledger.set(id, calls);
     const first = await read(id);
     expect(first.spans.length).toBeGreaterThan(MAX_TRACE_SPANS - 100);
@@ -161,11 +161,11 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
   });
 
   it('404: for a conversation of another organization, and for what is none', async () => {
-    const other = await app.person();
+    const other = await app.user();
     const { id } = await app.conversation(other);
-    expect((await app.http(person, 'GET', app.path(person, id, '/trace'))).status).toBe(404);
-    expect((await app.http(person, 'GET', app.path(person, randomUUID(), '/trace'))).status).toBe(404);
-    expect((await app.http(person, 'GET', app.path(person, 'none', '/trace'))).status).toBe(404);
+    expect((await app.http(user, 'GET', app.path(user, id, '/trace'))).status).toBe(404);
+    expect((await app.http(user, 'GET', app.path(user, randomUUID(), '/trace'))).status).toBe(404);
+    expect((await app.http(user, 'GET', app.path(user, 'none', '/trace'))).status).toBe(404);
     expect(asked.filter((each) => each.endsWith(id))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type AcceptTerms, type MySettings, type UpdateMySettings, type VerifyEm
 import { operations } from '@slipway/contracts/operations';
 import { type Me } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
-import { Body, Person } from '../../http/params.js';
+import { Body, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { MeService } from '../me/me.service.js';
 import { AccountService } from './account.service.js';
@@ -18,35 +18,35 @@ export class AccountController {
   ) {}
 
   @Serves(operations.acceptTerms)
-  async acceptTerms(@Person() person: SignedIn, @Body() body: AcceptTerms): Promise<Me> {
-    return this.me.of(await this.account.acceptTerms(person, body.version));
+  async acceptTerms(@User() user: SignedIn, @Body() body: AcceptTerms): Promise<Me> {
+    return this.me.of(await this.account.acceptTerms(user, body.version));
   }
 
   /** OpenHands' name for it, and its answer. */
   @Serves(operations.acceptTerms, { path: '/api/accept_tos' })
-  async acceptTos(@Person() person: SignedIn, @Body() body: AcceptTerms): Promise<{ redirect_url: string }> {
-    await this.account.acceptTerms(person, body.version);
+  async acceptTos(@User() user: SignedIn, @Body() body: AcceptTerms): Promise<{ redirect_url: string }> {
+    await this.account.acceptTerms(user, body.version);
     return { redirect_url: '/' };
   }
 
   @Serves(operations.verifyEmail)
-  verifyEmail(@Person() person: SignedIn): VerifyEmail {
-    return { url: `/oauth/login?${new URLSearchParams({ verify: '1', ...(person.email === null ? {} : { login_hint: person.email }) })}` };
+  verifyEmail(@User() user: SignedIn): VerifyEmail {
+    return { url: `/oauth/login?${new URLSearchParams({ verify: '1', ...(user.email === null ? {} : { login_hint: user.email }) })}` };
   }
 
   @Serves(operations.getMySettings)
-  async settings(@Person() person: SignedIn, @Res({ passthrough: true }) reply: FastifyReply): Promise<MySettings> {
-    return versioned(await this.account.settings(person.userId), reply);
+  async settings(@User() user: SignedIn, @Res({ passthrough: true }) reply: FastifyReply): Promise<MySettings> {
+    return versioned(await this.account.settings(user.userId), reply);
   }
 
   @Serves(operations.updateMySettings)
   async updateSettings(
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Body() change: UpdateMySettings,
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MySettings> {
-    return versioned(await this.account.changeSettings(person.userId, change, ifMatch), reply);
+    return versioned(await this.account.changeSettings(user.userId, change, ifMatch), reply);
   }
 }
 

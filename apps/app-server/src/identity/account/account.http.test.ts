@@ -32,8 +32,8 @@ describe('one’s own account', () => {
     await database?.close();
   });
 
-  const person = (app: TestApp, sub: string, more: Partial<SigningIssuer['person']> = {}, browser?: CookieClient): Promise<SignedInClient> => {
-    issuer.person = { sub, name: sub, email: `${sub}@example.test`, ...more };
+  const user = (app: TestApp, sub: string, more: Partial<SigningIssuer['user']> = {}, browser?: CookieClient): Promise<SignedInClient> => {
+    issuer.user = { sub, name: sub, email: `${sub}@example.test`, ...more };
     return signIn(app.url, undefined, browser);
   };
   const problem = async (response: Response): Promise<[number, string]> => [response.status, ((await response.json()) as { code: string }).code];
@@ -57,7 +57,7 @@ describe('one’s own account', () => {
 
   it('whose e-mail address is not verified, and who has not accepted the terms, gets that answer from everything but what leads out of it; sockets too', async () => {
     const browser = new CookieClient();
-    const client = await person(gated, 'gil', { email_verified: false }, browser);
+    const client = await user(gated, 'gil', { email_verified: false }, browser);
     expect(client.me).toMatchObject({
       emailVerified: false,
       gates: ['email-unverified', 'terms-required'],
@@ -79,10 +79,10 @@ describe('one’s own account', () => {
     expect([resend.status, url]).toEqual([200, '/oauth/login?verify=1&login_hint=gil%40example.test']);
 
     // The way through the issuer, which has the verification by then.
-    issuer.person = { ...issuer.person, email_verified: true };
+    issuer.user = { ...issuer.user, email_verified: true };
     await browser.follow(`${gated.url}${url}`);
     expect([issuer.asked.at(-1)?.get('kc_action'), issuer.asked.at(-1)?.get('login_hint')]).toEqual(['VERIFY_EMAIL', 'gil@example.test']);
-    const verified = await person(gated, 'gil', { email_verified: true }, browser);
+    const verified = await user(gated, 'gil', { email_verified: true }, browser);
     expect(verified.me.gates).toEqual(['terms-required']);
     for (const [method, path] of closed)
       expect([path, ...(await problem(await verified.fetch(path, { method })))]).toEqual([path, 403, 'account.terms-required']);
@@ -101,18 +101,18 @@ describe('one’s own account', () => {
   });
 
   it('OpenHands’ name for accepting the terms does the same; where there are none, nothing asks for them', async () => {
-    const client = await person(gated, 'hal', { email_verified: true });
+    const client = await user(gated, 'hal', { email_verified: true });
     const answer = await client.fetch('/api/accept_tos', { method: 'POST', json: { redirect_url: 'https://evil.example' } });
     expect([answer.status, await answer.json()]).toEqual([200, { redirect_url: '/' }]);
     expect((await client.fetch('/api/v1/me/settings')).status).toBe(200);
-    const free = await person(plain, 'ivy', { email_verified: false });
+    const free = await user(plain, 'ivy', { email_verified: false });
     expect(free.me).toMatchObject({ gates: [], terms: null, emailVerified: false });
     expect((await free.fetch('/api/v1/me/settings')).status).toBe(200);
     expect(await problem(await free.fetch('/api/v1/me/accept-terms', { method: 'POST', json: {} }))).toEqual([404, 'resource.not-found']);
   });
 
   it('holds up the API keys of who has not passed it, over HTTP and sockets, until they have; not those of a service account', async () => {
-    const client = await person(gated, 'nia', { email_verified: true });
+    const client = await user(gated, 'nia', { email_verified: true });
     await client.fetch('/api/v1/me/accept-terms', { method: 'POST', json: {} });
     const org = client.me.orgs[0]?.id ?? '';
     const make = async (body: object): Promise<string> => {
@@ -156,13 +156,13 @@ describe('one’s own account', () => {
   });
 
   it('signs out also who has passed no gate', async () => {
-    const client = await person(gated, 'jan');
+    const client = await user(gated, 'jan');
     expect((await client.fetch('/api/logout', { method: 'POST' })).status).toBe(200);
     expect((await client.fetch('/api/v1/me')).status).toBe(401);
   });
 
   it('settings have defaults, change in part, and a change to what has changed meanwhile is refused', async () => {
-    const client = await person(plain, 'kim');
+    const client = await user(plain, 'kim');
     const read = await client.fetch('/api/v1/me/settings');
     const before = (await read.json()) as MySettings;
     expect([read.headers.get('etag'), before.version, before.theme, before.notifications['new-sign-in']]).toEqual([
@@ -212,7 +212,7 @@ describe('one’s own account', () => {
       provider === 'github'
         ? { status: 200, body: JSON.stringify({ access_token: 'gho_secret', scope: 'repo,user:email', expires_in: 0 }) }
         : { status: 404, body: '' };
-    const client = await person(gated, 'lea', { email_verified: true, identity_provider: 'github' });
+    const client = await user(gated, 'lea', { email_verified: true, identity_provider: 'github' });
     await client.fetch('/api/v1/me/accept-terms', { method: 'POST', json: {} });
     const list = await client.fetch('/api/v1/me/connections');
     const text = await list.text();
@@ -232,13 +232,13 @@ describe('one’s own account', () => {
     for (const stored of [() => 'hang' as const, () => ({ status: 500, body: '' }), () => ({ status: 200, body: 'nonsense' })]) {
       issuer.stored = stored;
       const passed = stopwatch();
-      const client = await person(gated, 'mia', { email_verified: true });
+      const client = await user(gated, 'mia', { email_verified: true });
       expect(client.me.email).toBe('mia@example.test');
       expect(passed()).toBeLessThan(4_000);
     }
     // One that comes too late for the sign-in is kept all the same.
     issuer.stored = () => ({ status: 200, body: JSON.stringify({ access_token: 'late', scope: '' }) });
-    const late = await person(gated, 'mia', { email_verified: true });
+    const late = await user(gated, 'mia', { email_verified: true });
     await until('it is kept', async () => (await owner.query('SELECT 1 FROM app.provider_token WHERE user_id = $1', [late.me.id])).rowCount === 2);
   });
 });

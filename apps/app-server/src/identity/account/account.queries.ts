@@ -1,4 +1,4 @@
-import type { PersonSettings } from '@slipway/contracts/identity';
+import type { UserSettings } from '@slipway/contracts/identity';
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 
@@ -20,7 +20,7 @@ export async function writeSettings(
   connection: SqlPool | PoolClient,
   userId: string,
   version: number,
-  { settings, analyticsSince }: { readonly settings: PersonSettings; readonly analyticsSince: Date | null },
+  { settings, analyticsSince }: { readonly settings: UserSettings; readonly analyticsSince: Date | null },
 ): Promise<boolean> {
   const { count } = await userStore(connection, (store) =>
     store.userAccount.updateMany({ where: { id: userId, settingsVersion: version }, data: { settings, analyticsSince, settingsVersion: { increment: 1 } } }),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { dropEventsOfUser } from '@slipway/analytics';
 import { Sessions, type SignedIn } from '@slipway/auth';
-import { type MySettings, PersonSettings, type UpdateMySettings } from '@slipway/contracts/identity';
+import { type MySettings, type UpdateMySettings, UserSettings } from '@slipway/contracts/identity';
 import { type Principal } from '@slipway/contracts/organizations';
 import { asSystem, inOrg, type PoolClient, type SqlPool, transactionTime } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
@@ -30,21 +30,21 @@ export class AccountService {
    * @returns the user as they are from now on.
    * @throws SlipwayError `account.terms-changed`; `resource.not-found` where there are no terms
    */
-  async acceptTerms(person: SignedIn, shown: string | undefined): Promise<SignedIn> {
+  async acceptTerms(user: SignedIn, shown: string | undefined): Promise<SignedIn> {
     const { TERMS_VERSION: present, TERMS_URL: url } = this.config;
     if (present === undefined) throw notFound();
     if (shown !== undefined && shown !== present)
       throw new SlipwayError('account.terms-changed', `Version ${shown} was shown, but the present one is ${present}.`);
-    if (person.termsVersion === present) return person;
-    await this.recorded(person, async (client, actor) => {
-      if (!(await acceptTerms(client, person.userId, present, this.clock.now()))) return;
-      const before = person.termsVersion === null ? {} : { before: { version: person.termsVersion } };
+    if (user.termsVersion === present) return user;
+    await this.recorded(user, async (client, actor) => {
+      if (!(await acceptTerms(client, user.userId, present, this.clock.now()))) return;
+      const before = user.termsVersion === null ? {} : { before: { version: user.termsVersion } };
       await client.query(
-        auditOf(randomUUID(), actor, { action: 'terms.accept', target: person.userId, detail: { url }, ...before, after: { version: present } }),
+        auditOf(randomUUID(), actor, { action: 'terms.accept', target: user.userId, detail: { url }, ...before, after: { version: present } }),
       );
     });
-    this.sessions.changed(person.userId);
-    return { ...person, termsVersion: present };
+    this.sessions.changed(user.userId);
+    return { ...user, termsVersion: present };
   }
 
   async settings(userId: string): Promise<MySettings> {
@@ -69,7 +69,7 @@ export class AccountService {
   }
 
   /** With the consent to analytics, which is a column of its own; one that is taken back takes what waits with it. @returns false when there is a newer version. */
-  private async writeSettings(userId: string, { settingsVersion, analyticsSince }: StoredSettings, settings: PersonSettings): Promise<boolean> {
+  private async writeSettings(userId: string, { settingsVersion, analyticsSince }: StoredSettings, settings: UserSettings): Promise<boolean> {
     if (settings.analytics === true)
       return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince: analyticsSince ?? (await transactionTime(this.pool)) });
     if (analyticsSince === null) return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince });
@@ -88,19 +88,19 @@ export class AccountService {
   }
 
   /** @returns false when there was no token of it. */
-  forgetProvider(person: SignedIn, provider: string): Promise<boolean> {
-    return this.recorded(person, async (client, actor) => {
-      const deleted = await deleteProviderToken(client, person.userId, provider);
+  forgetProvider(user: SignedIn, provider: string): Promise<boolean> {
+    return this.recorded(user, async (client, actor) => {
+      const deleted = await deleteProviderToken(client, user.userId, provider);
       if (deleted) await client.query(auditOf(randomUUID(), actor, { action: 'connection.delete', target: provider }));
       return deleted;
     });
   }
 
   /** One transaction of the user's personal organization, whose audit has the users' own changes. */
-  private recorded<T>(person: SignedIn, work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>): Promise<T> {
-    const orgId = person.orgs.find(({ kind }) => kind === 'personal')?.id;
+  private recorded<T>(user: SignedIn, work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>): Promise<T> {
+    const orgId = user.orgs.find(({ kind }) => kind === 'personal')?.id;
     if (orgId === undefined) throw notFound();
-    return inOrg(this.pool, orgId, (client) => work(client, { orgId, actor: { kind: 'user', id: person.userId, label: person.name } }));
+    return inOrg(this.pool, orgId, (client) => work(client, { orgId, actor: { kind: 'user', id: user.userId, label: user.name } }));
   }
 }
 
@@ -108,12 +108,12 @@ export class AccountService {
  * What was stored by an older version, or by a newer one, may miss or have extra keys: missing ones get defaults, extra
  * ones are ignored. An unreadable value counts as not set.
  */
-function readSettings(stored: unknown): PersonSettings {
-  const read = PersonSettings.safeParse(stored);
-  return read.success ? read.data : PersonSettings.parse({});
+function readSettings(stored: unknown): UserSettings {
+  const read = UserSettings.safeParse(stored);
+  return read.success ? read.data : UserSettings.parse({});
 }
 
-function changed(before: PersonSettings, { notifications, ...rest }: UpdateMySettings): PersonSettings {
+function changed(before: UserSettings, { notifications, ...rest }: UpdateMySettings): UserSettings {
   const merged = { ...before.notifications };
   for (const [event, channels] of Object.entries(notifications ?? {})) {
     const known = event as keyof typeof merged;

@@ -3,7 +3,7 @@ import { ProviderTokens, type SignedIn } from '@slipway/auth';
 import { type ConnectionList } from '@slipway/contracts/identity';
 import { operations } from '@slipway/contracts/operations';
 import { notFound } from '@slipway/errors';
-import { Person } from '../../http/params.js';
+import { User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { AccountService } from './account.service.js';
 
@@ -16,8 +16,8 @@ export class ConnectionsController {
   ) {}
 
   @Serves(operations.listMyConnections)
-  async list(@Person() person: SignedIn): Promise<ConnectionList> {
-    const connected = await this.providers.list(person.userId);
+  async list(@User() user: SignedIn): Promise<ConnectionList> {
+    const connected = await this.providers.list(user.userId);
     return {
       data: connected.map(({ provider, scopes, connectedAt, refreshedAt, expiresAt }) => ({
         provider,
@@ -31,7 +31,7 @@ export class ConnectionsController {
 
   /** The next sign-in by that provider brings it again; who does not want that unlinks it with the sign-in service. */
   @Serves(operations.deleteMyConnection)
-  async forget(@Person() person: SignedIn, @Param('provider') provider: string): Promise<void> {
-    if (!(await this.account.forgetProvider(person, provider))) throw notFound();
+  async forget(@User() user: SignedIn, @Param('provider') provider: string): Promise<void> {
+    if (!(await this.account.forgetProvider(user, provider))) throw notFound();
   }
 }

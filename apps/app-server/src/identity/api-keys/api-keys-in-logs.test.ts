@@ -4,19 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CreatedApiKey, DeviceAuthorization } from '@slipway/contracts/identity';
 import { freePort, until } from '@slipway/testing';
 import { io } from 'socket.io-client';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 /** A server as it runs in production, in a process of its own, saying all that it ever says. */
 describe('the logs of app-server, at their most talkative', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let url: string;
   let child: ChildProcess;
   let log = '';
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person('Ada');
+    user = await app.user('Ada');
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     child = spawn(process.execPath, [fileURLToPath(new URL('../../main.js', import.meta.url))], {
@@ -52,12 +52,12 @@ describe('the logs of app-server, at their most talkative', () => {
   });
 
   it('hold no token and no code, whatever is done with them and however they are sent', async () => {
-    const keys = `/api/v1/orgs/${person.orgId}/api-keys`;
-    const first = await makeKey(app, person, ['api-key:read', 'api-key:write', 'conversation:read']);
+    const keys = `/api/v1/orgs/${user.orgId}/api-keys`;
+    const first = await makeKey(app, user, ['api-key:read', 'api-key:write', 'conversation:read']);
     const made = await withKey<CreatedApiKey>(url, first.token, 'POST', keys, { name: 'x', scopes: ['conversation:read'] });
     const rotated = await withKey<CreatedApiKey>(url, first.token, 'POST', `${keys}/${made.body.id}/rotate`, {});
     const broken = `${first.token.slice(0, -1)}${first.token.endsWith('0') ? '1' : '0'}`;
-    for (const token of [made.body.token, rotated.body.token, broken]) await withKey(url, token, 'GET', `/api/v1/orgs/${person.orgId}/conversations`);
+    for (const token of [made.body.token, rotated.body.token, broken]) await withKey(url, token, 'GET', `/api/v1/orgs/${user.orgId}/conversations`);
     // Where it does not belong: in a body that is refused, and beside a socket.
     await withKey(url, first.token, 'POST', keys, { name: 'x', scopes: [first.token] });
     for (const token of [first.token, broken]) {
@@ -74,9 +74,7 @@ describe('the logs of app-server, at their most talkative', () => {
         string
       >;
     expect(await poll()).toMatchObject({ error: 'authorization_pending' });
-    expect((await app.http(person, 'POST', `/api/v1/device/${asked.user_code}/approve`, { org: person.orgId, scopes: ['conversation:read'] })).status).toBe(
-      204,
-    );
+    expect((await app.http(user, 'POST', `/api/v1/device/${asked.user_code}/approve`, { org: user.orgId, scopes: ['conversation:read'] })).status).toBe(204);
     const token = (await poll())['access_token'] ?? '';
     expect(token).toMatch(/^slp_dev_/);
     expect((await withKey(url, first.token, 'DELETE', `${keys}/${first.id}`)).status).toBe(204);

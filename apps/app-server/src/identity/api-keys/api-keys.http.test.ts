@@ -3,7 +3,7 @@ import { type ApiKey, type CreatedApiKey, MAX_LIVE_API_KEYS } from '@slipway/con
 import { PERMISSIONS, type Permission } from '@slipway/contracts/organizations';
 import { stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { type Answer, ConversationApp, insisted, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, insisted, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 const DAY_MS = 86_400_000;
@@ -12,13 +12,13 @@ const EFFECTIVE_MS = 3_000;
 
 describe('API keys', () => {
   let app: ConversationApp;
-  let owner: Person;
-  let other: Person;
+  let owner: User;
+  let other: User;
   /** A member of the owner's organization. */
-  let member: Person;
+  let member: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
-    [owner, other, member] = await Promise.all([app.person('Ada'), app.person('Mallory'), app.person('Grace')]);
+    [owner, other, member] = await Promise.all([app.user('Ada'), app.user('Mallory'), app.user('Grace')]);
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
   afterAll(() => app?.close());
@@ -27,8 +27,8 @@ describe('API keys', () => {
   const conversations = (): string => `/api/v1/orgs/${owner.orgId}/conversations`;
   const use = <T = Record<string, unknown>>(token: string, method: string, path: string, body?: unknown, replica = 0): Promise<Answer<T>> =>
     withKey<T>((app.replicas[replica] as { url: string }).url, token, method, path, body);
-  const setRole = (person: Person, role: string): Promise<unknown> =>
-    app.owner.query('UPDATE app.membership SET role = $3 WHERE org_id = $1 AND user_id = $2', [owner.orgId, person.userId, role]);
+  const setRole = (user: User, role: string): Promise<unknown> =>
+    app.owner.query('UPDATE app.membership SET role = $3 WHERE org_id = $1 AND user_id = $2', [owner.orgId, user.userId, role]);
 
   describe('201', () => {
     it('the token is in the answer of its making, works until it is over, and is nowhere else: not in a list, not in the tables', async () => {
@@ -112,8 +112,8 @@ describe('API keys', () => {
   describe('200', () => {
     it('the list is one’s own, those of all users for who may manage them, page after page', async () => {
       await makeKey(app, member, ['org:read'], { name: 'theirs' }, owner.orgId);
-      const list = async (person: Person, query: string): Promise<Answer<{ data: ApiKey[]; page: { nextCursor: string | null } }>> =>
-        app.http(person, 'GET', keys(query));
+      const list = async (user: User, query: string): Promise<Answer<{ data: ApiKey[]; page: { nextCursor: string | null } }>> =>
+        app.http(user, 'GET', keys(query));
       const mine = await list(owner, '?limit=200');
       expect(new Set(mine.body.data.map(({ owner: { id } }) => id))).toEqual(new Set([owner.userId]));
       const all = await list(owner, '?all=true&limit=200');
@@ -212,7 +212,7 @@ describe('API keys', () => {
     });
 
     it('without its owner a key is nothing: a member who leaves or is deactivated takes theirs along within two seconds', async () => {
-      const leaver = await app.person('Leaver');
+      const leaver = await app.user('Leaver');
       await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, leaver.userId]);
       const { token } = await makeKey(app, leaver, ['conversation:read'], {}, owner.orgId);
       const opens = async (): Promise<boolean> => (await use(token, 'GET', conversations(), undefined, 1)).status === 200;
@@ -302,7 +302,7 @@ describe('API keys', () => {
     });
 
     it('an owner has at most a hundred keys that work, however they are asked for at once', async () => {
-      const many = await app.person('Many');
+      const many = await app.user('Many');
       const answers = await Promise.all(
         Array.from({ length: MAX_LIVE_API_KEYS + 10 }, () => insisted(() => app.http(many, 'POST', keys('', many.orgId), { name: 'x', scopes: ['org:read'] }))),
       );

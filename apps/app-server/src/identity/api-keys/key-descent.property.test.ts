@@ -3,7 +3,7 @@ import type { ApiKey, CreatedApiKey, ServiceAccount } from '@slipway/contracts/i
 import type { Permission } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ describe('what a stolen key of one hour makes', () => {
   let app: ConversationApp;
   let company: Company;
   let account: ServiceAccount;
-  let thief: Person;
+  let thief: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app, 'Robbed');

@@ -12,7 +12,7 @@ import { operations } from '@slipway/contracts/operations';
 import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Limits } from '../../http/limits.js';
-import { Body, Person } from '../../http/params.js';
+import { Body, User } from '../../http/params.js';
 import { AuthenticatesItself, Serves } from '../../http/serves.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { DeviceRefusal, DeviceService } from './device.service.js';
@@ -47,25 +47,25 @@ export class DeviceController {
   }
 
   @Serves(operations.getDeviceRequest)
-  async get(@Person() person: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<DeviceRequest> {
-    await this.limits.takeGuess(person.userId, reply);
+  async get(@User() user: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<DeviceRequest> {
+    await this.limits.takeGuess(user.userId, reply);
     return this.device.request(code);
   }
 
   @Serves(operations.approveDevice)
   async approve(
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Param('userCode') code: string,
     @Body() body: ApproveDevice,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.limits.takeGuess(person.userId, reply);
-    await this.device.approve(person, code, body);
+    await this.limits.takeGuess(user.userId, reply);
+    await this.device.approve(user, code, body);
   }
 
   @Serves(operations.denyDevice)
-  async deny(@Person() person: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
-    await this.limits.takeGuess(person.userId, reply);
+  async deny(@User() user: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    await this.limits.takeGuess(user.userId, reply);
     await this.device.deny(code);
   }
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeviceAuthorization, type DeviceRequest, type DeviceToken, USER_CODE_ALPHABET } from '@slipway/contracts/identity';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { withKey } from '../../testing/with-key.js';
 
 describe('the device flow', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person('Ada');
+    user = await app.user('Ada');
   });
   afterAll(() => app?.close());
 
@@ -23,7 +23,7 @@ describe('the device flow', () => {
   };
   const poll = (code: string, more: Record<string, string> = {}) =>
     form<DeviceToken & { error?: string }>('/oauth/device/token', { device_code: code, ...more });
-  const decide = (who: Person, code: string, what: 'approve' | 'deny', body?: unknown): Promise<Answer> =>
+  const decide = (who: User, code: string, what: 'approve' | 'deny', body?: unknown): Promise<Answer> =>
     app.http(who, 'POST', `/api/v1/device/${code}/${what}`, body);
 
   it('gives a program the key that a user approved, once, limited to the user’s permissions', async () => {
@@ -34,30 +34,30 @@ describe('the device flow', () => {
     expect((await poll(asked.device_code)).body).toMatchObject({ error: 'authorization_pending' });
 
     const typed = asked.user_code.toLowerCase().replace('-', ' ');
-    const seen = await app.http<DeviceRequest>(person, 'GET', `/api/v1/device/${encodeURIComponent(typed)}`);
+    const seen = await app.http<DeviceRequest>(user, 'GET', `/api/v1/device/${encodeURIComponent(typed)}`);
     expect(seen.body).toMatchObject({
       userCode: asked.user_code,
       client: 'slipway CLI',
       scopes: ['conversation:create', 'conversation:read'],
       address: '127.0.0.1',
     });
-    expect((await decide(person, asked.user_code, 'approve', { org: person.orgId, expiresInDays: 7 })).status).toBe(204);
-    expect((await decide(person, asked.user_code, 'approve', { org: person.orgId })).status).toBe(404);
+    expect((await decide(user, asked.user_code, 'approve', { org: user.orgId, expiresInDays: 7 })).status).toBe(204);
+    expect((await decide(user, asked.user_code, 'approve', { org: user.orgId })).status).toBe(404);
 
     const given = await poll(asked.device_code, { grant_type: 'urn:ietf:params:oauth:grant-type:device_code' });
     expect([given.status, given.cache]).toEqual([200, 'no-store']);
-    expect(given.body).toMatchObject({ token_type: 'Bearer', scope: 'conversation:create conversation:read', org_id: person.orgId, expires_in: 7 * 86_400 });
-    const list = await withKey(app.url, given.body.access_token, 'GET', `/api/v1/orgs/${person.orgId}/conversations`);
+    expect(given.body).toMatchObject({ token_type: 'Bearer', scope: 'conversation:create conversation:read', org_id: user.orgId, expires_in: 7 * 86_400 });
+    const list = await withKey(app.url, given.body.access_token, 'GET', `/api/v1/orgs/${user.orgId}/conversations`);
     expect(list.status).toBe(200);
     expect(await poll(asked.device_code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
 
     const { rows } = await app.owner.query<{ action: string; actor_id: string }>(
       "SELECT action, actor_id FROM app.audit_entry WHERE org_id = $1 AND action IN ('device.approve', 'api-key.create') ORDER BY created_at",
-      [person.orgId],
+      [user.orgId],
     );
     expect(rows).toEqual([
-      { action: 'device.approve', actor_id: person.userId },
-      { action: 'api-key.create', actor_id: person.userId },
+      { action: 'device.approve', actor_id: user.userId },
+      { action: 'api-key.create', actor_id: user.userId },
     ]);
   });
 
@@ -82,15 +82,15 @@ describe('the device flow', () => {
 
   it('ends when the user refuses, at its timeout, and when the approver is no member any more', async () => {
     const refused = await authorize();
-    expect((await decide(person, refused.user_code, 'deny')).status).toBe(204);
+    expect((await decide(user, refused.user_code, 'deny')).status).toBe(204);
     expect((await poll(refused.device_code)).body.error).toBe('access_denied');
 
     const late = await authorize();
     await app.owner.query("UPDATE app.device_authorization SET expires_at = now() - interval '1 second' WHERE state = 'waiting'");
-    expect((await decide(person, late.user_code, 'approve', { org: person.orgId })).status).toBe(404);
+    expect((await decide(user, late.user_code, 'approve', { org: user.orgId })).status).toBe(404);
     expect((await poll(late.device_code)).body.error).toBe('expired_token');
 
-    const leaver = await app.person('Leaver');
+    const leaver = await app.user('Leaver');
     const left = await authorize({ scope: 'org:read' });
     expect((await decide(leaver, left.user_code, 'approve', { org: leaver.orgId })).status).toBe(204);
     await app.owner.query('DELETE FROM app.membership WHERE user_id = $1', [leaver.userId]);
@@ -99,25 +99,25 @@ describe('the device flow', () => {
 
   it('refuses an approval that names no permission, where a script of the user would hand an attacker all of theirs', async () => {
     const asked = await authorize();
-    const refused = await decide(person, asked.user_code, 'approve', { org: person.orgId });
+    const refused = await decide(user, asked.user_code, 'approve', { org: user.orgId });
     expect([refused.status, refused.body]).toEqual([
       400,
       expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ path: 'scopes' })] }),
     ]);
-    expect((await decide(person, asked.user_code, 'approve', { org: person.orgId, scopes: ['org:read'] })).status).toBe(204);
+    expect((await decide(user, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:read'] })).status).toBe(204);
     expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
   it('gives no more than the user has: not to who asks for more, not after their role was lowered', async () => {
-    const member = await app.person('Grace');
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
+    const member = await app.user('Grace');
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [user.orgId, member.userId]);
     const asked = await authorize({ scope: 'org:read conversation:create org:delete' });
-    expect((await decide(member, asked.user_code, 'approve', { org: person.orgId, scopes: ['org:delete'] })).body).toMatchObject({
+    expect((await decide(member, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:delete'] })).body).toMatchObject({
       code: 'api-key.scope-too-wide',
     });
     expect((await decide(member, asked.user_code, 'approve', { org: 'org_missing' })).status).toBe(404);
-    expect((await decide(member, asked.user_code, 'approve', { org: person.orgId })).status).toBe(204);
-    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [person.orgId, member.userId]);
+    expect((await decide(member, asked.user_code, 'approve', { org: user.orgId })).status).toBe(204);
+    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [user.orgId, member.userId]);
     expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
@@ -131,7 +131,7 @@ describe('the device flow', () => {
   it('prevents guessing of codes: not without signing in, and signed in some times a minute, a right one no more than a wrong one', async () => {
     const { user_code: code } = await authorize();
     expect((await app.http(null, 'GET', `/api/v1/device/${code}`)).status).toBe(401);
-    const guesser = await app.person('Mallory');
+    const guesser = await app.user('Mallory');
     const guess = async (each: string): Promise<number> => (await app.http(guesser, 'GET', `/api/v1/device/${each}`)).status;
     const answers: number[] = [];
     for (let index = 0; index < 25; index += 1) answers.push(await guess('BBBB-BBBB'));

@@ -123,8 +123,8 @@ export class DeviceService {
   }
 
   /** @throws SlipwayError `request.invalid` when neither side names a scope, `resource.not-found` for code or organization, `permission.denied`, `api-key.scope-too-wide`, `api-key.limit`. */
-  async approve(person: SignedIn, userCode: string, wanted: ApproveDevice): Promise<void> {
-    const caller = this.principals.principalFor(person, wanted.org);
+  async approve(user: SignedIn, userCode: string, wanted: ApproveDevice): Promise<void> {
+    const caller = this.principals.principalFor(user, wanted.org);
     if (!caller.permissions.has('api-key:write')) throw new SlipwayError('permission.denied', 'This needs the permission api-key:write.');
     if (wanted.scopes !== undefined) assertWithin(wanted.scopes, caller.permissions, 'you do not have');
     await this.asSystem('a user approves a device', async (sql) => {
@@ -133,11 +133,11 @@ export class DeviceService {
       if (asked.length === 0) throw unnamedScopes();
       const scopes = [...permissionsOfKey(asked, caller.permissions)];
       if (scopes.length === 0) throw new SlipwayError('api-key.scope-too-wide', `You have none of the permissions that it asks for: ${asked.join(', ')}.`);
-      if ((await countLiveApiKeys(sql, caller.orgId, person.userId, this.clock.now())) >= MAX_LIVE_API_KEYS) {
+      if ((await countLiveApiKeys(sql, caller.orgId, user.userId, this.clock.now())) >= MAX_LIVE_API_KEYS) {
         throw new SlipwayError('api-key.limit', `You have ${MAX_LIVE_API_KEYS} keys already.`);
       }
       const days = wanted.expiresInDays ?? DEFAULT_API_KEY_DAYS;
-      await approve(sql, row.id, { orgId: caller.orgId, userId: person.userId, scopes, days });
+      await approve(sql, row.id, { orgId: caller.orgId, userId: user.userId, scopes, days });
       await sql.query(
         auditOf(this.ids.uuid(), caller, { action: 'device.approve', target: row.id, detail: { client: row.client, address: row.address, scopes, days } }),
       );

@@ -11,7 +11,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
   let identity: IdentityServer;
   let server: TestApp;
   let gateway: Server;
-  let person: SignedInClient;
+  let user: SignedInClient;
   const clock = new MovableClock();
   const requests: Array<string | undefined> = [];
   let answer: { status: number; body: string };
@@ -29,7 +29,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
       clock,
       features: [SignInModule, DomainsModule.register(), MeModule],
     });
-    person = await signIn(server.url);
+    user = await signIn(server.url);
   });
   afterAll(async () => {
     await server?.close();
@@ -38,7 +38,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     await database?.close();
   });
 
-  const list = (): Promise<Response> => person.fetch(`/api/v1/orgs/${person.me.orgs[0]?.id}/models`);
+  const list = (): Promise<Response> => user.fetch(`/api/v1/orgs/${user.me.orgs[0]?.id}/models`);
 
   it('a gateway that fails or answers nonsense is a 503 with a sentence, and is asked again by the next request', async () => {
     for (const broken of [

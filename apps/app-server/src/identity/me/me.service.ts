@@ -16,20 +16,20 @@ export class MeService {
     private readonly flags: FlagsService,
   ) {}
 
-  async of(person: SignedIn, auth: Proof = { kind: 'session' }): Promise<Me> {
+  async of(user: SignedIn, auth: Proof = { kind: 'session' }): Promise<Me> {
     const { TERMS_URL: url, TERMS_VERSION: version } = this.config;
-    const { userId: id, name, email, emailVerified, termsVersion: acceptedVersion } = person;
+    const { userId: id, name, email, emailVerified, termsVersion: acceptedVersion } = user;
     return {
       id,
       name,
       email,
       auth,
       emailVerified,
-      orgs: [...person.orgs],
-      gates: this.principals.gatesOf(person),
+      orgs: [...user.orgs],
+      gates: this.principals.gatesOf(user),
       terms: url === undefined || version === undefined ? null : { url, version, acceptedVersion },
       analytics: { host: allowsAnalytics(this.config) ? new URL(this.config.POSTHOG_HOST ?? '').host : null },
-      flags: await this.flags.valuesIn(id, person.orgs),
+      flags: await this.flags.valuesIn(id, user.orgs),
     };
   }
 }

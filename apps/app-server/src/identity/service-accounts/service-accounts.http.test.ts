@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CreatedApiKey, type ServiceAccount } from '@slipway/contracts/identity';
 import { PERMISSIONS, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { stopwatch, until } from '@slipway/testing';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 describe('service accounts', () => {
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
+  let owner: User;
+  let member: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    [owner, member] = await Promise.all([app.person('Ada'), app.person('Grace')]);
+    [owner, member] = await Promise.all([app.user('Ada'), app.user('Grace')]);
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
   afterAll(() => app?.close());

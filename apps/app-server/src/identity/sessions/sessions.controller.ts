@@ -4,7 +4,7 @@ import { type EndedSessions, type EndSessions, MAX_LISTED_SESSIONS, type MySessi
 import { operations } from '@slipway/contracts/operations';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
-import { Body, Person } from '../../http/params.js';
+import { Body, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { deviceOf } from './device.js';
 
@@ -17,12 +17,12 @@ export class SessionsController {
   ) {}
 
   @Serves(operations.listMySessions)
-  async list(@Person() person: SignedIn): Promise<MySessionList> {
-    const sessions = await this.sessions.list(person.userId, MAX_LISTED_SESSIONS);
+  async list(@User() user: SignedIn): Promise<MySessionList> {
+    const sessions = await this.sessions.list(user.userId, MAX_LISTED_SESSIONS);
     return {
       data: sessions.map(({ id, userAgent, address, createdAt, lastSeenAt, expiresAt }) => ({
         id,
-        current: id === person.sessionId,
+        current: id === user.sessionId,
         device: deviceOf(userAgent),
         address,
         createdAt: createdAt.toISOString(),
@@ -33,14 +33,14 @@ export class SessionsController {
   }
 
   @Serves(operations.endMySession)
-  async end(@Person() person: SignedIn, @Param('session') session: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
-    if (!(await this.sessions.endOf(person.userId, session))) throw notFound();
-    if (session === person.sessionId) void reply.header('set-cookie', this.cookie.clear());
+  async end(@User() user: SignedIn, @Param('session') session: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    if (!(await this.sessions.endOf(user.userId, session))) throw notFound();
+    if (session === user.sessionId) void reply.header('set-cookie', this.cookie.clear());
   }
 
   @Serves(operations.endMySessions)
-  async endAll(@Person() person: SignedIn, @Body() { which }: EndSessions, @Res({ passthrough: true }) reply: FastifyReply): Promise<EndedSessions> {
-    const ended = await this.sessions.endAll(person.userId, which === 'others' ? person.sessionId : null);
+  async endAll(@User() user: SignedIn, @Body() { which }: EndSessions, @Res({ passthrough: true }) reply: FastifyReply): Promise<EndedSessions> {
+    const ended = await this.sessions.endAll(user.userId, which === 'others' ? user.sessionId : null);
     if (which === 'all') void reply.header('set-cookie', this.cookie.clear());
     return { ended };
   }

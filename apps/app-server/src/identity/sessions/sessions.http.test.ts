@@ -4,7 +4,7 @@ import { SessionCookie, Sessions } from '@slipway/auth';
 import type { MySessionList } from '@slipway/contracts/identity';
 import { SigningIssuer, stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import type { TestApp } from '../../testing/test-app.js';
 
 /** Within this what has ended is dead everywhere. Milliseconds; what is promised is two seconds, and one is for a busy machine. */
@@ -30,7 +30,7 @@ describe('my sessions', () => {
   async function browser(
     subject: string,
     from = { userAgent: FIREFOX as string | null, address: '192.0.2.1' as string | null, replaces: null },
-  ): Promise<Person> {
+  ): Promise<User> {
     const { app: nest } = app.replicas[0] as TestApp;
     const identity = {
       issuer: issuer.issuerUrl,
@@ -49,7 +49,7 @@ describe('my sessions', () => {
     const { rows } = await app.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [userId]);
     return { cookie, sessionId, userId, orgId: rows[0]?.org_id ?? '' };
   }
-  const isIn = async (person: Person): Promise<boolean> => (await app.http(person, 'GET', '/api/v1/me')).status === 200;
+  const isIn = async (user: User): Promise<boolean> => (await app.http(user, 'GET', '/api/v1/me')).status === 200;
 
   it('are listed with device, address and when they were used, the one that asks marked, and no others', async () => {
     const [mine, phone] = [await browser('ada'), await browser('ada', { userAgent: null, address: null, replaces: null })];
@@ -86,8 +86,8 @@ describe('my sessions', () => {
    * Open readers of a user on both replicas: a socket that reads, one that does not, a stream, and a way into the
    * sandbox.
    */
-  async function everythingOpen(person: Person): Promise<{ sockets: Socket[]; streams: Promise<unknown>; grant: string }> {
-    const { id } = await app.conversation(person);
+  async function everythingOpen(user: User): Promise<{ sockets: Socket[]; streams: Promise<unknown>; grant: string }> {
+    const { id } = await app.conversation(user);
     const sockets: Socket[] = [];
     const streams: Array<Promise<unknown>> = [];
     for (const replica of app.replicas) {
@@ -96,15 +96,15 @@ describe('my sessions', () => {
           transports: ['websocket'],
           reconnection: false,
           forceNew: true,
-          extraHeaders: { cookie: person.cookie, origin: replica.url },
+          extraHeaders: { cookie: user.cookie, origin: replica.url },
         });
         sockets.push(socket);
         return socket;
       };
-      expect(await open().timeout(10_000).emitWithAck('subscribe', { orgId: person.orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
+      expect(await open().timeout(10_000).emitWithAck('subscribe', { orgId: user.orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
       const idle = open();
       await until('the idle one is there', () => idle.connected);
-      const stream = await fetch(`${replica.url}${app.path(person, id, '/events')}`, { headers: { cookie: person.cookie, accept: 'text/event-stream' } });
+      const stream = await fetch(`${replica.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie, accept: 'text/event-stream' } });
       expect(stream.status).toBe(200);
       streams.push(stream.text());
     }
@@ -112,7 +112,7 @@ describe('my sessions', () => {
     await app.owner.query(
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
        VALUES ($1, $2, $3, $4, $5, 8000, $6, now() + interval '1 minute', now() + interval '1 hour')`,
-      [grant, person.orgId, person.userId, person.sessionId, id, createHash('sha256').update(grant).digest()],
+      [grant, user.orgId, user.userId, user.sessionId, id, createHash('sha256').update(grant).digest()],
     );
     expect(await grantHolds(grant)).toBe(true);
     return { sockets, streams: Promise.all(streams), grant };
@@ -126,28 +126,28 @@ describe('my sessions', () => {
     });
     expect(response.status).toBe(200);
   };
-  const WAYS: ReadonlyArray<readonly [string, (person: Person, other: Person) => Promise<unknown>]> = [
-    ['by signing out', (person) => app.http(person, 'POST', '/api/logout')],
-    ['one by one', (person, other) => app.http(other, 'DELETE', `/api/v1/me/sessions/${person.sessionId}`)],
+  const WAYS: ReadonlyArray<readonly [string, (user: User, other: User) => Promise<unknown>]> = [
+    ['by signing out', (user) => app.http(user, 'POST', '/api/logout')],
+    ['one by one', (user, other) => app.http(other, 'DELETE', `/api/v1/me/sessions/${user.sessionId}`)],
     ['all the others', (_, other) => app.http(other, 'POST', '/api/v1/me/sessions/end-all', {})],
     ['every one', (_, other) => app.http(other, 'POST', '/api/v1/me/sessions/end-all', { which: 'all' })],
     ['by the issuer, the one session', () => logout({ sid: 'sid-by the issuer, the one session' })()],
     ['by the issuer, the person', () => logout({ sub: 'by the issuer, the person' })()],
-    ['by deactivation', (person) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [person.userId])],
+    ['by deactivation', (user) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [user.userId])],
   ];
 
   for (const [way, end] of WAYS)
     it(`ended ${way} are dead within two seconds on every replica: requests, sockets, streams and sandboxes`, async () => {
-      const [person, other] = [await browser(way), await browser(way)];
-      const { sockets, streams, grant } = await everythingOpen(person);
+      const [user, other] = [await browser(way), await browser(way)];
+      const { sockets, streams, grant } = await everythingOpen(user);
       try {
-        await end(person, other);
+        await end(user, other);
         const passed = stopwatch();
         await Promise.all([
           until('every socket is closed', () => sockets.every((socket) => !socket.connected), DEAD_MS),
           streams,
           ...app.replicas.map(({ url }) =>
-            until('a request is refused', async () => (await fetch(`${url}/api/v1/me`, { headers: { cookie: person.cookie } })).status === 401, DEAD_MS),
+            until('a request is refused', async () => (await fetch(`${url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401, DEAD_MS),
           ),
           until('the sandbox is closed', async () => !(await grantHolds(grant)), DEAD_MS),
         ]);
@@ -155,7 +155,7 @@ describe('my sessions', () => {
         console.log(`dead everywhere after ${Math.round(took)} ms`);
         expect(took).toBeLessThan(DEAD_MS);
         for (const { url } of app.replicas) {
-          const late = io(url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: person.cookie, origin: url } });
+          const late = io(url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: user.cookie, origin: url } });
           sockets.push(late);
           await new Promise((resolve) => late.once('connect_error', resolve));
         }

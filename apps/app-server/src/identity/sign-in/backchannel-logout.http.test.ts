@@ -32,14 +32,14 @@ describe('POST /oauth/backchannel-logout', () => {
     await response.body?.cancel();
     return { status: response.status, cache: response.headers.get('cache-control') };
   };
-  const person = (sub: string, sid: string): Promise<SignedInClient> => {
-    issuer.person = { sub, name: sub, sid };
+  const user = (sub: string, sid: string): Promise<SignedInClient> => {
+    issuer.user = { sub, name: sub, sid };
     return signIn(server.url);
   };
   const isIn = async (client: SignedInClient): Promise<boolean> => (await client.fetch('/api/v1/me')).status === 200;
 
   it('ends the session that the issuer names by its own, or every one of the user, and no other', async () => {
-    const [one, two, other] = [await person('ada', 'sid-1'), await person('ada', 'sid-2'), await person('bob', 'sid-3')];
+    const [one, two, other] = [await user('ada', 'sid-1'), await user('ada', 'sid-2'), await user('bob', 'sid-3')];
     expect(await post(issuer.logoutToken({ sid: 'sid-1' }))).toEqual({ status: 200, cache: 'no-store' });
     expect([await isIn(one), await isIn(two), await isIn(other)]).toEqual([false, true, true]);
     expect(await post(issuer.logoutToken({ sub: 'ada' }))).toEqual({ status: 200, cache: 'no-store' });
@@ -47,16 +47,16 @@ describe('POST /oauth/backchannel-logout', () => {
   });
 
   it('answers the same token again, and one for a session that is not there, as done', async () => {
-    const client = await person('carol', 'sid-4');
+    const client = await user('carol', 'sid-4');
     const token = issuer.logoutToken({ sid: 'sid-4' });
     expect([await post(token), await isIn(client)]).toEqual([{ status: 200, cache: 'no-store' }, false]);
-    const again = await person('carol', 'sid-5');
+    const again = await user('carol', 'sid-5');
     expect([await post(token), await isIn(again)]).toEqual([{ status: 200, cache: 'no-store' }, true]);
     expect(await post(issuer.logoutToken({ sid: 'never-seen' }))).toEqual({ status: 200, cache: 'no-store' });
   });
 
   it('refuses whatever is no logout token of our issuer for us, and ends nothing for it', async () => {
-    const client = await person('dora', 'sid-6');
+    const client = await user('dora', 'sid-6');
     const named = { sub: 'dora', sid: 'sid-6' };
     const [header = '', payload = '', signature = ''] = issuer.logoutToken(named).split('.');
     const now = Math.floor(Date.now() / 1000);
@@ -97,7 +97,7 @@ describe('POST /oauth/backchannel-logout', () => {
   });
 
   it('reads a form here and nowhere else', async () => {
-    const client = await person('eve', 'sid-7');
+    const client = await user('eve', 'sid-7');
     const elsewhere = await fetch(`${server.url}/api/logout`, {
       method: 'POST',
       headers: { cookie: client.cookie, origin: server.url, 'content-type': 'application/x-www-form-urlencoded' },

@@ -226,9 +226,9 @@ describe('attacks on the sign-in', () => {
 
   it('signing out ends the session everywhere: requests, sockets and streams of every replica, those too that read nothing', async () => {
     const browser = new CookieClient();
-    const person: SignedInClient = await signIn(url, undefined, browser);
-    const orgId = person.me.orgs[0]?.id ?? '';
-    const { id } = (await (await person.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'x' } })).json()) as Conversation;
+    const user: SignedInClient = await signIn(url, undefined, browser);
+    const orgId = user.me.orgs[0]?.id ?? '';
+    const { id } = (await (await user.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'x' } })).json()) as Conversation;
     const sockets: Socket[] = [];
     const streams: Array<Promise<string>> = [];
     const connect = (server: TestApp): Socket => {
@@ -236,7 +236,7 @@ describe('attacks on the sign-in', () => {
         transports: ['websocket'],
         reconnection: false,
         forceNew: true,
-        extraHeaders: { cookie: person.cookie, origin: url },
+        extraHeaders: { cookie: user.cookie, origin: url },
       });
       sockets.push(socket);
       return socket;
@@ -248,23 +248,19 @@ describe('attacks on the sign-in', () => {
         const idle = connect(server);
         await until('the idle one is there', () => idle.connected);
         const stream = await fetch(`${server.url}/api/v1/orgs/${orgId}/conversations/${id}/events`, {
-          headers: { cookie: person.cookie, accept: 'text/event-stream' },
+          headers: { cookie: user.cookie, accept: 'text/event-stream' },
         });
         expect(stream.status).toBe(200);
         streams.push(stream.text());
       }
       const passed = stopwatch();
-      expect((await person.fetch('/api/logout', { method: 'POST' })).status).toBe(200);
+      expect((await user.fetch('/api/logout', { method: 'POST' })).status).toBe(200);
       await until('every socket is closed', () => sockets.every((socket) => !socket.connected), DEAD_MS);
       await Promise.all(streams);
       expect(passed()).toBeLessThan(DEAD_MS);
-      expect((await person.fetch('/api/v1/me')).status).toBe(401);
+      expect((await user.fetch('/api/v1/me')).status).toBe(401);
       for (const server of servers) {
-        await until(
-          'a request is refused',
-          async () => (await fetch(`${server.url}/api/v1/me`, { headers: { cookie: person.cookie } })).status === 401,
-          DEAD_MS,
-        );
+        await until('a request is refused', async () => (await fetch(`${server.url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401, DEAD_MS);
         const late = connect(server);
         await new Promise((resolve) => late.once('connect_error', resolve));
         expect(late.connected).toBe(false);

@@ -29,7 +29,7 @@ export class SignInController {
       const asked = signInRequestOf(request.query);
       // Another site's link must not sign anybody out.
       const ours = request.headers['sec-fetch-site'] !== 'cross-site' && request.headers['sec-fetch-site'] !== 'same-site';
-      return asked.switching && ours ? this.signIn.switchPerson(asked, request.headers.cookie) : this.signIn.begin(asked);
+      return asked.switching && ours ? this.signIn.switchUser(asked, request.headers.cookie) : this.signIn.begin(asked);
     });
   }
 

@@ -196,13 +196,13 @@ describe('signing in', () => {
 
   it('signing out ends the session at once and leads to the end of the session with the issuer', async () => {
     const browser = new CookieClient();
-    const person = await signIn(server.url, undefined, browser);
-    expect((await person.fetch('/api/authenticate', { method: 'POST' })).status).toBe(200);
-    const answer = await person.fetch('/api/logout', { method: 'POST' });
+    const user = await signIn(server.url, undefined, browser);
+    expect((await user.fetch('/api/authenticate', { method: 'POST' })).status).toBe(200);
+    const answer = await user.fetch('/api/logout', { method: 'POST' });
     expect(answer.status).toBe(200);
     expect(answer.headers.getSetCookie().join()).toMatch(/keycloak_auth=;.*Max-Age=0/);
-    expect((await person.fetch('/api/v1/me')).status).toBe(401);
-    expect((await person.fetch('/api/authenticate', { method: 'POST' })).status).toBe(401);
+    expect((await user.fetch('/api/v1/me')).status).toBe(401);
+    expect((await user.fetch('/api/authenticate', { method: 'POST' })).status).toBe(401);
 
     const { logoutUrl } = (await answer.json()) as { logoutUrl: string };
     const signedOut = await submitForm(browser, await browser.follow(logoutUrl), {});
@@ -212,25 +212,25 @@ describe('signing in', () => {
   });
 
   it('a sign-out that another site asks for is refused, and the session stays', async () => {
-    const person = await signIn(server.url);
+    const user = await signIn(server.url);
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: '', 'sec-fetch-site': 'cross-site' }]) {
-      const response = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: person.cookie, ...headers } });
+      const response = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: user.cookie, ...headers } });
       expect([response.status, await response.json()]).toMatchObject([403, { code: 'request.cross-site' }]);
     }
-    const bare = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: person.cookie } });
+    const bare = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: user.cookie } });
     expect(bare.status).toBe(403);
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
-    const own = await fetch(`${server.url}/api/authenticate`, { method: 'POST', headers: { cookie: person.cookie, 'sec-fetch-site': 'same-origin' } });
+    expect((await user.fetch('/api/v1/me')).status).toBe(200);
+    const own = await fetch(`${server.url}/api/authenticate`, { method: 'POST', headers: { cookie: user.cookie, 'sec-fetch-site': 'same-origin' } });
     expect(own.status).toBe(200);
   });
 
   it('people stay signed in while the issuer is killed and started again, though their tokens come due; a sign-in says what is wrong', async () => {
-    const person = await signIn(server.url);
+    const user = await signIn(server.url);
     const sessions = async (): Promise<string> =>
       ((await owner.query('SELECT max(access_expires_at) AS due FROM app.session')).rows[0] as { due: Date }).due.toISOString();
     await identity.kill();
     clock.advance(301_000);
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
+    expect((await user.fetch('/api/v1/me')).status).toBe(200);
     await until(
       'the last answer of the issuer is too old to send anybody there',
       async () => (await fetch(`${server.url}/oauth/login`, { redirect: 'manual' })).status === 503,
@@ -239,17 +239,17 @@ describe('signing in', () => {
     await identity.start();
     const before = await sessions();
     clock.advance(20_000);
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
+    expect((await user.fetch('/api/v1/me')).status).toBe(200);
     expect(await sessions()).not.toBe(before);
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
+    expect((await user.fetch('/api/v1/me')).status).toBe(200);
   });
 
   it('signing out with the issuer ends the session here, by the logout token that it sends', async () => {
     const browser = new CookieClient();
-    const person = await signIn(server.url, undefined, browser);
+    const user = await signIn(server.url, undefined, browser);
     const elsewhere = await browser.follow(`${identity.issuerUrl}/protocol/openid-connect/logout`);
     await submitForm(browser, elsewhere, {});
-    await until('the session is over', async () => (await person.fetch('/api/v1/me')).status === 401);
+    await until('the session is over', async () => (await user.fetch('/api/v1/me')).status === 401);
     const { rows } = await owner.query("SELECT detail->>'reason' AS reason FROM app.audit_entry WHERE action = 'session.end' ORDER BY created_at DESC LIMIT 1");
     expect(rows).toEqual([{ reason: 'ended-by-issuer' }]);
   });

@@ -50,7 +50,7 @@ export class SignInService {
    * that still knows the user would only ask for the same password again. Without a session here, or when the issuer
    * has no sign-out, it is asked for a new sign-in at once.
    */
-  async switchPerson(asked: SignInRequest, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
+  async switchUser(asked: SignInRequest, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
     const sessionId = await this.cookie.sessionOf(cookieHeader);
     const idToken = sessionId === null ? null : await this.sessions.end(sessionId);
     const { pathname, search, hash } = new URL(returnUrl(asked.redirect, this.config.PUBLIC_URL));

@@ -48,7 +48,7 @@ export class AppComeBack {
 
   /** The state is used up, whoever brings it. @throws SlipwayError `integration.app-refused`; `auth.…`, `resource.not-found` for who may not any more. */
   async take(
-    person: SignedIn,
+    user: SignedIn,
     at: ({ readonly connectionId: string } | { readonly platform: string }) & { readonly kind: 'register' | 'install' },
     { query: { state }, cookieHeader, begunIn }: ComeBack,
   ): Promise<TakenBack> {
@@ -56,17 +56,17 @@ export class AppComeBack {
     const request = await takeAppRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
-    if (request === null || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw this.refused();
+    if (request === null || request.session_id !== user.sessionId || request.user_id !== user.userId || nonce === undefined) throw this.refused();
     // Begun for another connection, perhaps at another provider: its code is not that one's to have.
     if (request.kind !== at.kind || ('platform' in at ? request.provider !== at.platform : request.connection_id !== at.connectionId)) throw this.refused();
     if (!isNonce(nonce, request.nonce_hash)) throw this.refused();
     begunIn(request.org_id);
-    return { request, principal: await this.principalIn(person, request.org_id), cookie: cookie.set('', 0), nonce };
+    return { request, principal: await this.principalIn(user, request.org_id), cookie: cookie.set('', 0), nonce };
   }
 
   /** @throws SlipwayError `permission.denied` for who may not change connections. */
-  async principalIn(person: SignedIn, orgId: string): Promise<Principal> {
-    const principal = this.principals.principalOf(await this.principals.upToDate({ kind: 'session', person }, orgId), orgId);
+  async principalIn(user: SignedIn, orgId: string): Promise<Principal> {
+    const principal = this.principals.principalOf(await this.principals.upToDate({ kind: 'session', user }, orgId), orgId);
     if (!principal.permissions.has('integration:write')) throw new SlipwayError('permission.denied', 'Your role does not allow integration:write.');
     return principal;
   }

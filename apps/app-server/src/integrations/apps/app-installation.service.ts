@@ -52,17 +52,17 @@ export class AppInstallationService {
   }
 
   /** @throws SlipwayError `resource.not-found`, `integration.apps-unsupported`. */
-  async begin(person: SignedIn, { orgId }: Principal, connectionId: string, { installed }: InstallApp) {
+  async begin(user: SignedIn, { orgId }: Principal, connectionId: string, { installed }: InstallApp) {
     const row = await inOrg(this.pool, orgId, (client) => findConnection(client, orgId, connectionId));
     if (row === null) throw notFound();
     const opened = await this.apps.open(orgId, connectionId);
     if (opened === null) throw unsupported();
     const detail = { name: row.name, host: row.host, baseUrl: row.settings.baseUrl ?? null, owner: null };
-    return this.begun(person, orgId, opened, { detail, installed });
+    return this.begun(user, orgId, opened, { detail, installed });
   }
 
   /** Of the platform's app. @throws SlipwayError `integration.apps-unsupported`, `integration.too-many`. */
-  async beginPlatform(person: SignedIn, { orgId }: Principal, body: InstallPlatformApp) {
+  async beginPlatform(user: SignedIn, { orgId }: Principal, body: InstallPlatformApp) {
     const provider = this.providers.get(body.provider);
     const host = provider?.host ?? null;
     if (provider === undefined || host === null || this.config.INTEGRATION_APPS[provider.id] === undefined) throw unsupported();
@@ -73,7 +73,7 @@ export class AppInstallationService {
       return unbound ?? randomUUID();
     });
     const detail = { name: body.name ?? provider.name, host, baseUrl: null, owner: null };
-    return this.begun(person, orgId, this.platformApp(provider.id, connectionId, host), { detail, installed: false });
+    return this.begun(user, orgId, this.platformApp(provider.id, connectionId, host), { detail, installed: false });
   }
 
   /**
@@ -82,12 +82,8 @@ export class AppInstallationService {
    * @throws SlipwayError `integration.app-refused`, `integration.not-installed`, `integration.not-administered`, `integration.account-claimed`,
    * `integration.provider-away`, `integration.provider-refused`.
    */
-  async finish(
-    person: SignedIn,
-    at: { readonly connectionId: string } | { readonly platform: string },
-    came: ComeBack,
-  ): Promise<{ id: string; cookie: string }> {
-    const { request, principal, cookie, nonce } = await this.back.take(person, { ...at, kind: 'install' }, came);
+  async finish(user: SignedIn, at: { readonly connectionId: string } | { readonly platform: string }, came: ComeBack): Promise<{ id: string; cookie: string }> {
+    const { request, principal, cookie, nonce } = await this.back.take(user, { ...at, kind: 'install' }, came);
     const { query } = came;
     const { connection_id: id, org_id: orgId, detail } = request;
     const opened = 'platform' in at ? this.platformApp(at.platform, id, detail.host) : await this.apps.open(orgId, id);
@@ -124,7 +120,7 @@ export class AppInstallationService {
   }
 
   private async begun(
-    person: SignedIn,
+    user: SignedIn,
     orgId: string,
     opened: OpenedApp,
     { detail, installed }: { readonly detail: RequestDetail; readonly installed: boolean },
@@ -135,7 +131,7 @@ export class AppInstallationService {
     const expiresAt = new Date(now.getTime() + INSTALL_MINUTES * 60_000);
     const hashes = { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) };
     const { connectionId, provider } = stored;
-    const { userId, sessionId } = person;
+    const { userId, sessionId } = user;
     const made = { id: randomUUID(), userId, sessionId, kind: 'install' as const, connectionId, provider, proof: hashes, expiresAt };
     await inOrg(this.pool, orgId, (client) =>
       insertAppRequest(client, orgId, { ...made, detail: { ...detail, authorized: installed } }, { keep: MAX_OPEN, now }),

@@ -43,7 +43,7 @@ export class AppRegistrationService {
   ) {}
 
   /** @throws SlipwayError `request.invalid`, `integration.apps-unsupported`, `integration.too-many`, `settings.url-refused`. */
-  async begin(person: SignedIn, { orgId }: Principal, body: RegisterApp): Promise<RegistrationBegun> {
+  async begin(user: SignedIn, { orgId }: Principal, body: RegisterApp): Promise<RegistrationBegun> {
     const provider = this.providers.get(body.provider);
     if (provider === undefined) throw invalid('provider', `is none of ${[...this.providers.keys()].join(', ')}`);
     this.accessOf(provider.id);
@@ -55,7 +55,7 @@ export class AppRegistrationService {
     const now = this.clock.now();
     const id = randomUUID();
     const expiresAt = new Date(now.getTime() + REGISTER_MINUTES * 60_000);
-    const { userId, sessionId } = person;
+    const { userId, sessionId } = user;
     const detail: RequestDetail = { name, host, baseUrl, owner };
     await inOrg(this.pool, orgId, async (client) => {
       if ((await countConnections(client, orgId)) >= MAX_CONNECTIONS)
@@ -67,11 +67,11 @@ export class AppRegistrationService {
   }
 
   /** The page that takes this browser to the provider; its state is made here, and stays in it. @throws SlipwayError `integration.app-refused` */
-  async form(person: SignedIn, id: string): Promise<{ html: string; policy: string; cookie: string }> {
-    const request = await findRegistration(this.pool, id, person, this.clock.now());
+  async form(user: SignedIn, id: string): Promise<{ html: string; policy: string; cookie: string }> {
+    const request = await findRegistration(this.pool, id, user, this.clock.now());
     if (request === null) throw this.back.refused();
     const { org_id: orgId, connection_id: connectionId, detail } = request;
-    await this.back.principalIn(person, orgId);
+    await this.back.principalIn(user, orgId);
     const proof = makeProof(randomBytes);
     await inOrg(this.pool, orgId, (client) => proveRequest(client, orgId, id, { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) }));
     const form = this.accessOf(request.provider).registration({
@@ -92,8 +92,8 @@ export class AppRegistrationService {
    * Redeems the code of a registration and makes the connection. The state is used up, whoever brings it.
    * @throws SlipwayError `integration.app-refused`, `integration.too-many`, `integration.provider-away`, `integration.provider-refused`.
    */
-  async finish(person: SignedIn, connectionId: string, came: ComeBack): Promise<{ id: string; cookie: string }> {
-    const { request, principal, cookie } = await this.back.take(person, { connectionId, kind: 'register' }, came);
+  async finish(user: SignedIn, connectionId: string, came: ComeBack): Promise<{ id: string; cookie: string }> {
+    const { request, principal, cookie } = await this.back.take(user, { connectionId, kind: 'register' }, came);
     const { code } = came.query;
     if (typeof code !== 'string' || !/^[\w.-]{1,500}$/.test(code)) throw this.back.refused();
     const { detail, provider } = request;

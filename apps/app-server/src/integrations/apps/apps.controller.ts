@@ -14,7 +14,7 @@ import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
-import { Body, Caller, Person } from '../../http/params.js';
+import { Body, Caller, User } from '../../http/params.js';
 import { AuthenticatesItself, Serves } from '../../http/serves.js';
 import { CONFIG } from '../../platform/tokens.js';
 import { ConnectionsService } from '../connections.service.js';
@@ -39,29 +39,29 @@ export class AppsController {
   ) {}
 
   @Serves(operations.registerIntegrationApp)
-  register(@Person() person: SignedIn, @Caller() caller: Principal, @Body() body: RegisterApp): Promise<RegistrationBegun> {
-    return this.registrations.begin(person, caller, body);
+  register(@User() user: SignedIn, @Caller() caller: Principal, @Body() body: RegisterApp): Promise<RegistrationBegun> {
+    return this.registrations.begin(user, caller, body);
   }
 
   @Serves(operations.installPlatformApp)
   async installPlatform(
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Caller() caller: Principal,
     @Body() body: InstallPlatformApp,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InstallationBegun> {
-    return keep(reply, await this.installations.beginPlatform(person, caller, body));
+    return keep(reply, await this.installations.beginPlatform(user, caller, body));
   }
 
   @Serves(operations.installIntegrationApp)
   async install(
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Caller() caller: Principal,
     @Param('connection') id: string,
     @Body() body: InstallApp,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InstallationBegun> {
-    return keep(reply, await this.installations.begin(person, caller, id, body));
+    return keep(reply, await this.installations.begin(user, caller, id, body));
   }
 
   @Serves(operations.refreshIntegrationApp)
@@ -85,8 +85,8 @@ export class AppsController {
   @Get('oauth/integrations/apps/register/:request')
   @AuthenticatesItself('by the session that began, for a registration of its own')
   form(@Param('request') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answered(request, reply, async (person) => {
-      const { html, policy, cookie } = await this.registrations.form(person, id);
+    return this.answered(request, reply, async (user) => {
+      const { html, policy, cookie } = await this.registrations.form(user, id);
       void reply.headers({ 'set-cookie': cookie, 'cache-control': 'no-store', 'content-security-policy': policy }).type('text/html; charset=utf-8').send(html);
       return null;
     });
@@ -95,37 +95,37 @@ export class AppsController {
   @Get('oauth/integrations/apps/:connection/registered')
   @AuthenticatesItself(PROVES)
   registered(@Param('connection') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answered(request, reply, (person, came) => this.registrations.finish(person, id, came));
+    return this.answered(request, reply, (user, came) => this.registrations.finish(user, id, came));
   }
 
   @Get('oauth/integrations/apps/:connection/installed')
   @AuthenticatesItself(PROVES)
   installed(@Param('connection') connectionId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answered(request, reply, (person, came) => this.installations.finish(person, { connectionId }, came));
+    return this.answered(request, reply, (user, came) => this.installations.finish(user, { connectionId }, came));
   }
 
   @Get('oauth/integrations/platform-apps/:provider/installed')
   @AuthenticatesItself(PROVES)
   platformInstalled(@Param('provider') platform: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.answered(request, reply, (person, came) => this.installations.finish(person, { platform }, came));
+    return this.answered(request, reply, (user, came) => this.installations.finish(user, { platform }, came));
   }
 
   /** A browser goes on to the page of the connection, or to the list with what went wrong; a program is answered the problem. */
   private async answered(
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (person: SignedIn, came: ComeBack) => Promise<{ readonly id: string; readonly cookie: string } | null>,
+    work: (user: SignedIn, came: ComeBack) => Promise<{ readonly id: string; readonly cookie: string } | null>,
   ): Promise<void> {
     let slug = '';
     try {
-      const person = await this.principals.authenticateCookie(request.headers.cookie);
-      if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
-      this.principals.assertGatesPassed({ kind: 'session', person });
-      slug = person.orgs[0]?.slug ?? '';
+      const user = await this.principals.authenticateCookie(request.headers.cookie);
+      if (user === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+      this.principals.assertGatesPassed({ kind: 'session', user });
+      slug = user.orgs[0]?.slug ?? '';
       const begunIn = (orgId: string): void => {
-        slug = person.orgs.find(({ id }) => id === orgId)?.slug ?? slug;
+        slug = user.orgs.find(({ id }) => id === orgId)?.slug ?? slug;
       };
-      const done = await work(person, { query: (request.query ?? {}) as ComeBack['query'], cookieHeader: request.headers.cookie, begunIn });
+      const done = await work(user, { query: (request.query ?? {}) as ComeBack['query'], cookieHeader: request.headers.cookie, begunIn });
       if (done === null) return;
       void reply.headers({ 'set-cookie': done.cookie, 'cache-control': 'no-store' }).redirect(this.page(slug, `/${encodeURIComponent(done.id)}`), 302);
     } catch (error) {

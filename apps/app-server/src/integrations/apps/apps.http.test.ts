@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { IntegrationConnection, IntegrationProviderList } from '@slipway/contracts/integrations';
 import { newKey, type ScriptedAccount, ScriptedGitHub } from '@slipway/integrations/testing';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const OCTOCAT: ScriptedAccount = { id: 1, login: 'octocat', type: 'User' };
 const MALLORY: ScriptedAccount = { id: 66, login: 'mallory', type: 'User' };
@@ -17,14 +17,14 @@ jest.setTimeout(180_000);
 describe('GitHub Apps of organizations', () => {
   let app: ConversationApp;
   let github: ScriptedGitHub;
-  let olga: Person;
-  let rival: Person;
+  let olga: User;
+  let rival: User;
   let count = 0;
   beforeAll(async () => {
     github = await ScriptedGitHub.start();
     const host = new URL(github.url).host;
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
-    [olga, rival] = [await app.person('Olga'), await app.person('Rival')];
+    [olga, rival] = [await app.user('Olga'), await app.user('Rival')];
   });
   afterAll(async () => {
     await app?.close();
@@ -32,8 +32,8 @@ describe('GitHub Apps of organizations', () => {
   });
   afterEach(() => github.broken.clear());
 
-  const path = (rest: string, by: Person): string => `/api/v1/orgs/${by.orgId}/integrations${rest}`;
-  const get = (url: string | URL, by: Person | null, cookie = ''): Promise<Response> =>
+  const path = (rest: string, by: User): string => `/api/v1/orgs/${by.orgId}/integrations${rest}`;
+  const get = (url: string | URL, by: User | null, cookie = ''): Promise<Response> =>
     fetch(url, { redirect: 'manual', headers: { cookie: [by?.cookie, cookie].filter(Boolean).join('; ') } });
   const cookieOf = (headers: Headers): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const problem = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
@@ -42,14 +42,14 @@ describe('GitHub Apps of organizations', () => {
     return { id: 1_000 + count, login: `acme-${count}`, type: 'Organization' };
   };
 
-  const beginRegistration = async (by: Person, name = `Slipway ${++count}`): Promise<string> => {
+  const beginRegistration = async (by: User, name = `Slipway ${++count}`): Promise<string> => {
     const body = { provider: 'github', name, host: github.host, baseUrl: github.url, owner: 'acme' };
     const answer = await app.http<{ url: string }>(by, 'POST', path('/apps', by), body);
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     return answer.body.url;
   };
   /** What the page of the form holds. */
-  const form = async (url: string, by: Person): Promise<{ action: string; manifest: string; cookie: string; policy: string }> => {
+  const form = async (url: string, by: User): Promise<{ action: string; manifest: string; cookie: string; policy: string }> => {
     const shown = await get(url, by);
     const html = await shown.text();
     expect([shown.status, html]).toEqual([200, expect.stringContaining('<form')]);
@@ -66,18 +66,18 @@ describe('GitHub Apps of organizations', () => {
     expect([response.status, response.headers.get('location')]).toEqual([302, expect.stringMatching(/\/admin\/integrations\/[0-9a-f-]{36}$/)]);
     return new URL(response.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
   };
-  const register = async (by: Person): Promise<string> => {
+  const register = async (by: User): Promise<string> => {
     const { action, manifest, cookie } = await form(await beginRegistration(by), by);
     return idOf(await get(await github.confirmManifest(action, manifest), by, cookie));
   };
-  const connectionOf = async (by: Person, id: string): Promise<IntegrationConnection> =>
+  const connectionOf = async (by: User, id: string): Promise<IntegrationConnection> =>
     (await app.http<IntegrationConnection>(by, 'GET', path(`/connections/${id}`, by))).body;
-  const begin = async (by: Person, id: string, installed = false): Promise<Begun> => {
+  const begin = async (by: User, id: string, installed = false): Promise<Begun> => {
     const answer = await app.http<{ url: string }>(by, 'POST', path(`/connections/${id}/installation`, by), { installed });
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     return { url: answer.body.url, cookie: cookieOf(answer.headers) };
   };
-  const install = async (by: Person, id: string, on = account(), repositories = [`${on.login}/shop`, `${on.login}/docs`]) => {
+  const install = async (by: User, id: string, on = account(), repositories = [`${on.login}/shop`, `${on.login}/docs`]) => {
     github.roles.set(`octocat ${on.login}`, 'admin');
     const { url, cookie } = await begin(by, id);
     const { installation, back } = github.install(url, OCTOCAT, on, repositories);
@@ -175,7 +175,7 @@ describe('GitHub Apps of organizations', () => {
     const [id, other] = [await register(olga), await register(olga)];
     const on = account();
     github.roles.set(`octocat ${on.login}`, 'admin');
-    const attempt = async (change: (back: URL) => void, by: Person | null, cookie?: string): Promise<unknown> => {
+    const attempt = async (change: (back: URL) => void, by: User | null, cookie?: string): Promise<unknown> => {
       const begun = await begin(olga, id);
       const { back } = github.install(begun.url, OCTOCAT, on, []);
       change(back);

@@ -5,7 +5,7 @@ import { type IntegrationConnection, type PendingAuthorization } from '@slipway/
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
-import { Caller, Person } from '../../http/params.js';
+import { Caller, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { ConnectionsService } from '../connections.service.js';
 import { AuthorizationsService } from './authorizations.service.js';
@@ -20,11 +20,11 @@ export class AuthorizationsController {
   @Serves(operations.beginConnectionAuthorization)
   async begin(
     @Caller() caller: Principal,
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Param('connection') connection: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LinkBegun> {
-    const { begun, cookie } = await this.authorizations.begin(caller, person, connection);
+    const { begun, cookie } = await this.authorizations.begin(caller, user, connection);
     void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
     return begun;
   }
@@ -32,26 +32,26 @@ export class AuthorizationsController {
   @Serves(operations.getConnectionAuthorization)
   get(
     @Caller() caller: Principal,
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Param('connection') connection: string,
     @Param('authorization') id: string,
   ): Promise<PendingAuthorization> {
-    return this.authorizations.get(caller, person, connection, id);
+    return this.authorizations.get(caller, user, connection, id);
   }
 
   @Serves(operations.confirmConnectionAuthorization)
   confirm(
     @Caller() caller: Principal,
-    @Person() person: SignedIn,
+    @User() user: SignedIn,
     @Param('connection') connection: string,
     @Param('authorization') id: string,
   ): Promise<IntegrationConnection> {
-    return this.authorizations.confirm(caller, person, connection, id);
+    return this.authorizations.confirm(caller, user, connection, id);
   }
 
   @Serves(operations.declineConnectionAuthorization)
-  decline(@Caller() caller: Principal, @Person() person: SignedIn, @Param('connection') connection: string, @Param('authorization') id: string): Promise<void> {
-    return this.authorizations.decline(caller, person, connection, id);
+  decline(@Caller() caller: Principal, @User() user: SignedIn, @Param('connection') connection: string, @Param('authorization') id: string): Promise<void> {
+    return this.authorizations.decline(caller, user, connection, id);
   }
 
   @Serves(operations.deleteConnectionCredential)

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { LinkBegun } from '@slipway/contracts/identity';
 import type { ConnectionWithSecret, IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from '../linking/scripted-oauth.js';
 
 const BOT = { id: 12, username: 'slipway-bot' };
@@ -12,14 +12,14 @@ jest.setTimeout(120_000);
 describe('connecting an organization by OAuth', () => {
   let app: ConversationApp;
   let provider: ScriptedOAuth;
-  let olga: Person;
-  let mia: Person;
+  let olga: User;
+  let mia: User;
   let slug: string;
   let connection: string;
   beforeAll(async () => {
     provider = await ScriptedOAuth.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
-    [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
+    [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
     slug = (await app.owner.query<{ slug: string }>('SELECT slug FROM app.org WHERE id = $1', [olga.orgId])).rows[0]?.slug ?? '';
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
   });
@@ -48,15 +48,15 @@ describe('connecting an organization by OAuth', () => {
     expect((await app.http(olga, 'PUT', path(`/${id}/oauth-client`), APP)).status).toBe(200);
     return id;
   };
-  const begin = async (id = connection, person = olga): Promise<{ url: URL; cookie: string }> => {
-    const answer = await app.http<LinkBegun>(person, 'POST', path(`/${id}/authorizations`));
+  const begin = async (id = connection, user = olga): Promise<{ url: URL; cookie: string }> => {
+    const answer = await app.http<LinkBegun>(user, 'POST', path(`/${id}/authorizations`));
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     return { url: new URL(answer.body.authorizeUrl), cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
   };
-  const comeBack = (person: Person, { url, cookie }: { url: URL; cookie: string }, back: Record<string, string>, accept = 'text/html'): Promise<Response> =>
+  const comeBack = (user: User, { url, cookie }: { url: URL; cookie: string }, back: Record<string, string>, accept = 'text/html'): Promise<Response> =>
     fetch(`${url.searchParams.get('redirect_uri')}?${new URLSearchParams(back)}`, {
       redirect: 'manual',
-      headers: { accept, cookie: [person.cookie, cookie].filter(Boolean).join('; ') },
+      headers: { accept, cookie: [user.cookie, cookie].filter(Boolean).join('; ') },
     });
   const locationOf = (response: Response): URL => {
     expect(response.status).toBe(302);
@@ -69,9 +69,9 @@ describe('connecting an organization by OAuth', () => {
     expect(page.pathname).toBe(`/${slug}/admin/integrations/${id}`);
     return page.searchParams.get('authorization') ?? page.href;
   };
-  const pending = (id: string, person = olga): Promise<Answer<PendingAuthorization>> => app.http(person, 'GET', path(`/${connection}/authorizations/${id}`));
-  const confirm = (id: string, person = olga, of = connection): Promise<Answer<IntegrationConnection>> =>
-    app.http(person, 'POST', path(`/${of}/authorizations/${id}/confirm`));
+  const pending = (id: string, user = olga): Promise<Answer<PendingAuthorization>> => app.http(user, 'GET', path(`/${connection}/authorizations/${id}`));
+  const confirm = (id: string, user = olga, of = connection): Promise<Answer<IntegrationConnection>> =>
+    app.http(user, 'POST', path(`/${of}/authorizations/${id}/confirm`));
   const shown = async (id = connection): Promise<IntegrationConnection> => (await app.http<IntegrationConnection>(olga, 'GET', path(`/${id}`))).body;
   const kindsOf = async (id = connection): Promise<string[]> =>
     (await app.owner.query<{ kind: string }>('SELECT kind FROM app.integration_secret WHERE connection_id = $1 ORDER BY kind', [id])).rows.map(
@@ -167,7 +167,7 @@ describe('connecting an organization by OAuth', () => {
   });
 
   it('adversary: an admin who is none any more, a member and the address of another connection confirm nothing', async () => {
-    const second = await app.person('Sven');
+    const second = await app.user('Sven');
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [olga.orgId, second.userId]);
     const begun = await begin(connection, second);
     await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE org_id = $1 AND user_id = $2`, [olga.orgId, second.userId]);

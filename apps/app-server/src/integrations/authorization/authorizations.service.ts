@@ -86,12 +86,12 @@ export class AuthorizationsService {
   ) {}
 
   /** @throws SlipwayError `resource.not-found`, `integration.authorization-unsupported`, `integration.no-oauth-client`. */
-  async begin({ orgId }: Principal, person: SignedIn, connectionId: string): Promise<{ begun: LinkBegun; cookie: string }> {
+  async begin({ orgId }: Principal, user: SignedIn, connectionId: string): Promise<{ begun: LinkBegun; cookie: string }> {
     const { oauth, app, baseUrl } = await this.authorizing(orgId, connectionId);
     const now = this.clock.now();
     const proof = makeProof(randomBytes);
     const expiresAt = new Date(now.getTime() + LINK_MS);
-    const { userId, sessionId } = person;
+    const { userId, sessionId } = user;
     const made = { id: randomUUID(), userId, sessionId, connectionId, stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce), expiresAt };
     await inOrg(this.pool, orgId, async (client) => {
       for (const old of await outdatedRequests(client, orgId, userId, { keep: MAX_OPEN, now })) await this.giveUp(client, orgId, old.connectionId, old.id);
@@ -120,15 +120,12 @@ export class AuthorizationsService {
    * @throws SlipwayError `integration.authorization-refused` for what was taken before or is over, or is of another session, browser or connection; `integration.authorization-declined`;
    * `permission.denied` for an admin who is none any more; `integration.provider-away`, `integration.provider-refused`; as `begin`.
    */
-  async comeBack(person: SignedIn, connectionId: string, { request, back: { state, code, error }, cookieHeader }: TakenComeBack): Promise<string> {
+  async comeBack(user: SignedIn, connectionId: string, { request, back: { state, code, error }, cookieHeader }: TakenComeBack): Promise<string> {
     const cookie = nonceCookie(state as string, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
-    if (!request.usable || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw refused();
+    if (!request.usable || request.session_id !== user.sessionId || request.user_id !== user.userId || nonce === undefined) throw refused();
     if (request.connection_id !== connectionId || !isNonce(nonce, request.nonce_hash)) throw refused();
-    const { orgId, permissions } = await this.principals.principalOf(
-      await this.principals.upToDate({ kind: 'session', person }, request.org_id),
-      request.org_id,
-    );
+    const { orgId, permissions } = await this.principals.principalOf(await this.principals.upToDate({ kind: 'session', user }, request.org_id), request.org_id);
     if (!permissions.has('integration:write')) throw new SlipwayError('permission.denied', 'You are no admin of the organization any more.');
     if (error !== undefined) throw new SlipwayError('integration.authorization-declined', 'The provider sent you back without its consent.');
     if (typeof code !== 'string' || code === '' || code.length > 4_096) throw refused();
@@ -150,10 +147,10 @@ export class AuthorizationsService {
   }
 
   /** @throws SlipwayError `resource.not-found` for what does not wait in this session. */
-  async get({ orgId }: Principal, person: SignedIn, connectionId: string, id: string): Promise<PendingAuthorization> {
+  async get({ orgId }: Principal, user: SignedIn, connectionId: string, id: string): Promise<PendingAuthorization> {
     const { row, pending } = await inOrg(this.pool, orgId, async (client) => ({
       row: await findConnection(client, orgId, connectionId),
-      pending: await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() }),
+      pending: await findPending(client, orgId, { connectionId, id, by: user, now: this.clock.now() }),
     }));
     if (row === null || pending === null) throw notFound();
     const { found, expires_at } = pending;
@@ -168,11 +165,11 @@ export class AuthorizationsService {
   }
 
   /** What the connection had before is given back to the provider. @throws SlipwayError `resource.not-found` */
-  async confirm(caller: Principal, person: SignedIn, connectionId: string, id: string): Promise<IntegrationConnection> {
+  async confirm(caller: Principal, user: SignedIn, connectionId: string, id: string): Promise<IntegrationConnection> {
     const { orgId } = caller;
     const { row, pending, secret } = await inOrg(this.pool, orgId, async (client) => ({
       row: await findConnection(client, orgId, connectionId),
-      pending: await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() }),
+      pending: await findPending(client, orgId, { connectionId, id, by: user, now: this.clock.now() }),
       secret: await findSecret(client, orgId, connectionId, { kind: PENDING, id }),
     }));
     if (row === null || pending === null || secret === null) throw notFound();
@@ -211,9 +208,9 @@ export class AuthorizationsService {
   }
 
   /** @throws SlipwayError `resource.not-found` */
-  async decline({ orgId }: Principal, person: SignedIn, connectionId: string, id: string): Promise<void> {
+  async decline({ orgId }: Principal, user: SignedIn, connectionId: string, id: string): Promise<void> {
     await inOrg(this.pool, orgId, async (client) => {
-      if ((await findPending(client, orgId, { connectionId, id, by: person, now: this.clock.now() })) === null) throw notFound();
+      if ((await findPending(client, orgId, { connectionId, id, by: user, now: this.clock.now() })) === null) throw notFound();
       await this.giveUp(client, orgId, connectionId, id);
     });
   }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OutgoingWebhook, OutgoingWebhookList, OutgoingWebhookWithSecret, WebhookMessage, WebhookMessagePage } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 describe('a webhook of an organization', () => {
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: '127.0.0.1:9099' } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
   });
   afterAll(() => app?.close());
 
@@ -91,7 +91,7 @@ describe('a webhook of an organization', () => {
     const { body } = await app.http<OutgoingWebhookList>(olga, 'GET', path());
     for (let made = body.data.length; made < 20; made += 1) expect((await create({ name: `n${made}` })).status).toBe(201);
     expect((await create()).body.code).toBe('webhook.too-many');
-    const paul = await app.person('Paul');
+    const paul = await app.user('Paul');
     expect((await app.http<OutgoingWebhookList>(paul, 'GET', `/api/v1/orgs/${paul.orgId}/webhooks`)).body.data).toEqual([]);
     expect((await app.http(paul, 'GET', `/api/v1/orgs/${paul.orgId}/webhooks/${body.data[0]?.id}`)).status).toBe(404);
   });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Conversation } from '@slipway/contracts/conversations';
 import type { ThreadAnswerList } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 describe('the answers of a conversation', () => {
   let app: ConversationApp;
-  let olga: Person;
+  let olga: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
   });
   afterAll(() => app?.close());
 
@@ -57,7 +57,7 @@ describe('the answers of a conversation', () => {
         expect.objectContaining({ kind: 'move', state: 'shown', problem: null }),
       ],
     ]);
-    const paul = await app.person('Paul');
+    const paul = await app.user('Paul');
     expect((await app.http(paul, 'GET', `/api/v1/orgs/${paul.orgId}/conversations/${made.id}/answers`)).status).toBe(404);
   });
 });

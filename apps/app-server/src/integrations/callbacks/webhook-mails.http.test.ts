@@ -13,7 +13,7 @@ describe('the mail about a webhook that is called no more', () => {
   afterAll(() => app?.close());
 
   it('goes out once to owners and admins, whichever process polls, and again the next time', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     await app.owner.query(`UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`, [ada.userId]);
     const path = `/api/v1/orgs/${ada.orgId}/webhooks`;
     const { body } = await app.http<OutgoingWebhookWithSecret>(ada, 'POST', path, {

@@ -6,19 +6,19 @@ import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contr
 import { exampleDelivery, exampleProvider, signedHeaders } from '@slipway/integrations/testing';
 import { until } from '@slipway/testing';
 import { featuresWith } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const APP_SECRET = 'the-secret-of-the-platform-app';
 
 describe('intake of deliveries', () => {
   let app: ConversationApp;
-  let owner: Person;
+  let owner: User;
   beforeAll(async () => {
     app = await ConversationApp.start({
       features: featuresWith([exampleProvider, { ...exampleProvider, id: 'other', form: false, maxBytes: 64 * 1024 }]),
       env: { INTEGRATION_APP_SECRETS: JSON.stringify({ example: [APP_SECRET, 'the-one-before-that-of-the-app'] }), RATE_DELIVERIES_PER_MINUTE: '400' },
     });
-    owner = await app.person('Olga');
+    owner = await app.user('Olga');
   });
   afterAll(() => app?.close());
 
@@ -141,7 +141,7 @@ describe('intake of deliveries', () => {
     });
 
     it('who speaks for another tenant in the body speaks for the address alone', async () => {
-      const victim = await connected({ account: 'acme' }, await app.person('Vera'));
+      const victim = await connected({ account: 'acme' }, await app.user('Vera'));
       const { id, url, secret } = await connected({ account: 'mallory' });
       expect((await post(url, exampleDelivery(secret, { account: 'acme' }))).status).toBe(200);
       expect(await rows(victim.id)).toEqual([]);
@@ -259,7 +259,7 @@ describe('intake of deliveries', () => {
   it('finds the tenant of the platform’s app by the account in the signed body, and answers 200 to an unclaimed one', async () => {
     const url = `${app.url}/api/integration/example/events`;
     const mine = await connected();
-    const theirs = await connected({}, await app.person('Vera'));
+    const theirs = await connected({}, await app.user('Vera'));
     for (const [connection, account] of [
       [mine, 'installation-1'],
       [theirs, 'installation-2'],

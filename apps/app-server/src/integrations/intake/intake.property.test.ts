@@ -15,7 +15,7 @@ describe('intake over three app-servers', () => {
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: REPLICAS, features: featuresWith([exampleProvider]) });
     for (let index = 0; index < CONNECTIONS; index += 1) {
-      const owner = await app.person();
+      const owner = await app.user();
       const answer = await app.http<ConnectionWithSecret>(owner, 'POST', `/api/v1/orgs/${owner.orgId}/integrations/connections`, {
         provider: 'example',
         name: 'n',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionWithSecret, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
@@ -12,13 +12,13 @@ jest.setTimeout(180_000);
 describe('repositories that are suggested in Slack', () => {
   let app: ConversationApp;
   let host: ScriptedHost;
-  let olga: Person;
+  let olga: User;
   let slack = '';
   let git = '';
   beforeAll(async () => {
     host = await ScriptedHost.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host.host } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     const connect = async (body: object): Promise<string> =>
       (await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body)).body.connection.id;
     git = await connect({

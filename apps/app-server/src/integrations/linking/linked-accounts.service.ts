@@ -63,8 +63,8 @@ export class LinkedAccountsService {
     private readonly calls: ProviderCalls,
   ) {}
 
-  async list(person: SignedIn): Promise<LinkedAccountList> {
-    const [links, linkable] = await Promise.all([this.links(person), linkableConnections(this.pool, person.userId)]);
+  async list(user: SignedIn): Promise<LinkedAccountList> {
+    const [links, linkable] = await Promise.all([this.links(user), linkableConnections(this.pool, user.userId)]);
     const able = linkable.filter(({ provider }) => this.providers.get(provider)?.linking !== undefined);
     return {
       data: links.map((row) => this.toLink(row)),
@@ -81,13 +81,13 @@ export class LinkedAccountsService {
   }
 
   /** @throws SlipwayError `resource.not-found` for an organization or a connection that is not the user's; `integration.oauth-unsupported`, `integration.no-oauth-client`. */
-  async begin(person: SignedIn, { org, connectionId }: BeginLink): Promise<{ begun: LinkBegun; cookie: string }> {
-    const { orgId } = await this.principalIn(person, org);
+  async begin(user: SignedIn, { org, connectionId }: BeginLink): Promise<{ begun: LinkBegun; cookie: string }> {
+    const { orgId } = await this.principalIn(user, org);
     const { connection, linking, app, baseUrl, redirectUri } = await this.clients.forLinking(orgId, connectionId);
     const now = this.clock.now();
     const proof = makeProof(randomBytes);
     const expiresAt = new Date(now.getTime() + LINK_MS);
-    const { userId, sessionId } = person;
+    const { userId, sessionId } = user;
     const { provider, host } = connection;
     const hashes = { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) };
     const made = { id: randomUUID(), userId, sessionId, connectionId, provider, host, ...hashes, expiresAt };
@@ -107,7 +107,7 @@ export class LinkedAccountsService {
    * `integration.provider-away`, `integration.provider-refused`; as `begin`.
    */
   async comeBack(
-    person: SignedIn,
+    user: SignedIn,
     connectionId: string,
     { state, code, error }: ComeBack,
     cookieHeader: string | undefined,
@@ -116,11 +116,11 @@ export class LinkedAccountsService {
     const request = await takeRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
-    if (request === null || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw refused();
+    if (request === null || request.session_id !== user.sessionId || request.user_id !== user.userId || nonce === undefined) throw refused();
     // Sent back from another provider than the one that the link was begun with: its code is not that one's to have.
     if (request.connection_id !== connectionId) throw refused();
     if (!isNonce(nonce, request.nonce_hash)) throw refused();
-    const { orgId } = await this.principalIn(person, request.org_id);
+    const { orgId } = await this.principalIn(user, request.org_id);
     if (error !== undefined) throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');
     if (typeof code !== 'string' || code === '' || code.length > 4_096) throw refused();
     const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(orgId, request.connection_id);
@@ -144,26 +144,26 @@ export class LinkedAccountsService {
    * @throws SlipwayError `resource.not-found` without a pending link in this session; `linked-account.taken`,
    * `linked-account.exists`.
    */
-  async confirm(person: SignedIn, id: string): Promise<LinkedAccount> {
-    const row = await this.find(person, id);
+  async confirm(user: SignedIn, id: string): Promise<LinkedAccount> {
+    const row = await this.find(user, id);
     if (row.linked_at !== null) return this.toLink(row);
-    const principal = await this.principalIn(person, row.org_id);
+    const principal = await this.principalIn(user, row.org_id);
     await inOrg(this.pool, principal.orgId, async (client) => {
-      const request = await takeConfirmable(client, principal.orgId, id, { by: person, now: this.clock.now() });
+      const request = await takeConfirmable(client, principal.orgId, id, { by: user, now: this.clock.now() });
       // Confirmed by another request of this moment, or given up: what is there now is answered below.
       if (request !== null) await this.link(client, principal, id, request);
     }).catch((error: unknown) => Promise.reject(isUniqueViolation(error) ? taken() : error));
-    return this.toLink(await this.find(person, id));
+    return this.toLink(await this.find(user, id));
   }
 
   /** @throws SlipwayError `resource.not-found` */
-  async delete(person: SignedIn, id: string): Promise<void> {
-    const row = await this.find(person, id);
+  async delete(user: SignedIn, id: string): Promise<void> {
+    const row = await this.find(user, id);
     const { org_id: orgId, provider, host, login, external_user_id: externalUserId } = row;
     await inOrg(this.pool, orgId, async (client) => {
       if (row.linked_at === null) return deleteRequest(client, orgId, id);
       if (!(await deleteLink(client, orgId, id))) return;
-      const by = { orgId, actor: { kind: 'user' as const, id: person.userId, label: person.name } };
+      const by = { orgId, actor: { kind: 'user' as const, id: user.userId, label: user.name } };
       await client.query(auditOf(this.ids.uuid(), by, { action: 'linked-account.delete', target: id, detail: { provider, host, login, externalUserId } }));
     });
   }
@@ -187,16 +187,16 @@ export class LinkedAccountsService {
     await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.create', target: id, detail }));
   }
 
-  private async principalIn(person: SignedIn, org: string): Promise<Principal> {
-    return this.principals.principalOf(await this.principals.upToDate({ kind: 'session', person }, org), org);
+  private async principalIn(user: SignedIn, org: string): Promise<Principal> {
+    return this.principals.principalOf(await this.principals.upToDate({ kind: 'session', user }, org), org);
   }
 
   private links({ userId, sessionId }: SignedIn): Promise<LinkRow[]> {
     return linksOf(this.pool, userId, sessionId, this.clock.now());
   }
 
-  private async find(person: SignedIn, id: string): Promise<LinkRow> {
-    const row = (await this.links(person)).find((each) => each.id === id);
+  private async find(user: SignedIn, id: string): Promise<LinkRow> {
+    const row = (await this.links(user)).find((each) => each.id === id);
     if (row === undefined) throw notFound();
     return row;
   }

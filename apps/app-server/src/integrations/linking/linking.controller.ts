@@ -15,7 +15,7 @@ import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
-import { Body, Caller, Person } from '../../http/params.js';
+import { Body, Caller, User } from '../../http/params.js';
 import { AuthenticatesItself, Serves } from '../../http/serves.js';
 import { CONFIG } from '../../platform/tokens.js';
 import { AuthorizationsService } from '../authorization/authorizations.service.js';
@@ -48,25 +48,25 @@ export class LinkingController {
   }
 
   @Serves(operations.listLinkedAccounts)
-  list(@Person() person: SignedIn): Promise<LinkedAccountList> {
-    return this.accounts.list(person);
+  list(@User() user: SignedIn): Promise<LinkedAccountList> {
+    return this.accounts.list(user);
   }
 
   @Serves(operations.beginLink)
-  async begin(@Person() person: SignedIn, @Body() body: BeginLink, @Res({ passthrough: true }) reply: FastifyReply): Promise<LinkBegun> {
-    const { begun, cookie } = await this.accounts.begin(person, body);
+  async begin(@User() user: SignedIn, @Body() body: BeginLink, @Res({ passthrough: true }) reply: FastifyReply): Promise<LinkBegun> {
+    const { begun, cookie } = await this.accounts.begin(user, body);
     void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
     return begun;
   }
 
   @Serves(operations.confirmLink)
-  confirm(@Person() person: SignedIn, @Param('link') id: string): Promise<LinkedAccount> {
-    return this.accounts.confirm(person, id);
+  confirm(@User() user: SignedIn, @Param('link') id: string): Promise<LinkedAccount> {
+    return this.accounts.confirm(user, id);
   }
 
   @Serves(operations.deleteLinkedAccount)
-  delete(@Person() person: SignedIn, @Param('link') id: string): Promise<void> {
-    return this.accounts.delete(person, id);
+  delete(@User() user: SignedIn, @Param('link') id: string): Promise<void> {
+    return this.accounts.delete(user, id);
   }
 
   /** Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be confirmed or what went wrong; a program is answered the problem. */
@@ -76,18 +76,18 @@ export class LinkingController {
     const back = (request.query ?? {}) as ComeBack;
     let page = LINKED_ACCOUNTS_PAGE;
     try {
-      const person = await this.principals.authenticateCookie(request.headers.cookie);
-      if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
-      this.principals.assertGatesPassed({ kind: 'session', person });
+      const user = await this.principals.authenticateCookie(request.headers.cookie);
+      if (user === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+      this.principals.assertGatesPassed({ kind: 'session', user });
       // One address for both, since providers keep one: what was begun is known by its state.
       const begun = await this.authorizations.taken(back.state);
       if (begun !== null) {
-        page = pageOf(person, begun);
-        const cookie = await this.authorizations.comeBack(person, connection, { request: begun, back, cookieHeader: request.headers.cookie });
+        page = pageOf(user, begun);
+        const cookie = await this.authorizations.comeBack(user, connection, { request: begun, back, cookieHeader: request.headers.cookie });
         void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
         return void reply.redirect(this.page(page, { authorization: begun.id }), 302);
       }
-      const { id, cookie } = await this.accounts.comeBack(person, connection, back, request.headers.cookie);
+      const { id, cookie } = await this.accounts.comeBack(user, connection, back, request.headers.cookie);
       void reply
         .header('set-cookie', cookie)
         .header('cache-control', 'no-store')

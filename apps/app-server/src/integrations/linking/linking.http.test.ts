@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts/identity';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from './scripted-oauth.js';
 
 const CALLBACK = '/oauth/integrations/callback';
@@ -13,13 +13,13 @@ jest.setTimeout(120_000);
 describe('linking of accounts', () => {
   let app: ConversationApp;
   let provider: ScriptedOAuth;
-  let olga: Person;
-  let mia: Person;
+  let olga: User;
+  let mia: User;
   let connectionId: string;
   beforeAll(async () => {
     provider = await ScriptedOAuth.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
-    [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
+    [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
     await join(mia);
     connectionId = await connect('gitea');
     await enterClient(connectionId);
@@ -30,8 +30,8 @@ describe('linking of accounts', () => {
   });
   afterEach(() => provider.broken.clear());
 
-  const join = (person: Person, orgId = olga.orgId): Promise<unknown> =>
-    app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [orgId, person.userId]);
+  const join = (user: User, orgId = olga.orgId): Promise<unknown> =>
+    app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [orgId, user.userId]);
   const path = (rest: string, by = olga): string => `/api/v1/orgs/${by.orgId}/integrations/connections${rest}`;
   const connect = async (id: string, by = olga): Promise<string> => {
     const body = { provider: id, name: `A ${id}`, host: provider.host, settings: { baseUrl: `http://${provider.host}` } };
@@ -49,8 +49,8 @@ describe('linking of accounts', () => {
   }
   /** Where a browser is sent back to, by state. */
   const callbacks = new Map<string, string>();
-  const begin = async (person: Person, id = connectionId, org = olga.orgId): Promise<Begun> => {
-    const answer = await app.http<LinkBegun>(person, 'POST', MINE, { org, connectionId: id });
+  const begin = async (user: User, id = connectionId, org = olga.orgId): Promise<Begun> => {
+    const answer = await app.http<LinkBegun>(user, 'POST', MINE, { org, connectionId: id });
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     const asked = new URL(answer.body.authorizeUrl).searchParams;
     callbacks.set(asked.get('state') ?? '', asked.get('redirect_uri') ?? '');
@@ -61,23 +61,23 @@ describe('linking of accounts', () => {
     readonly code?: string;
     readonly error?: string;
   }
-  const comeBack = (person: Person | null, back: Back, cookie: string, accept = 'application/json'): Promise<Response> =>
+  const comeBack = (user: User | null, back: Back, cookie: string, accept = 'application/json'): Promise<Response> =>
     fetch(`${callbacks.get(back.state ?? '') ?? `${app.url}${CALLBACK}/${connectionId}`}?${new URLSearchParams(back as Record<string, string>)}`, {
       redirect: 'manual',
-      headers: { accept, cookie: [person?.cookie, cookie].filter(Boolean).join('; ') },
+      headers: { accept, cookie: [user?.cookie, cookie].filter(Boolean).join('; ') },
     });
   const codeOf = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
   const confirmOf = (response: Response): string => {
     expect(response.status).toBe(302);
     return new URL(response.headers.get('location') ?? '').searchParams.get('confirm') ?? '';
   };
-  const consent = async (person: Person, account: object, id = connectionId): Promise<string> => {
-    const begun = await begin(person, id);
-    return confirmOf(await comeBack(person, provider.consent(begun.authorizeUrl, account), begun.cookie));
+  const consent = async (user: User, account: object, id = connectionId): Promise<string> => {
+    const begun = await begin(user, id);
+    return confirmOf(await comeBack(user, provider.consent(begun.authorizeUrl, account), begun.cookie));
   };
-  const confirm = (person: Person, id: string): Promise<Answer<LinkedAccount & { code?: string }>> => app.http(person, 'POST', `${MINE}/${id}/confirm`);
-  const list = async (person: Person): Promise<LinkedAccountList> => (await app.http<LinkedAccountList>(person, 'GET', MINE)).body;
-  const linked = async (person: Person): Promise<string[]> => (await list(person)).data.filter(({ state }) => state === 'linked').map(({ login }) => login);
+  const confirm = (user: User, id: string): Promise<Answer<LinkedAccount & { code?: string }>> => app.http(user, 'POST', `${MINE}/${id}/confirm`);
+  const list = async (user: User): Promise<LinkedAccountList> => (await app.http<LinkedAccountList>(user, 'GET', MINE)).body;
+  const linked = async (user: User): Promise<string[]> => (await list(user)).data.filter(({ state }) => state === 'linked').map(({ login }) => login);
   const audit = async (target: string): Promise<unknown[]> =>
     (await app.owner.query('SELECT action, actor_id, detail FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [target])).rows;
   const actor = async (orgId: string, externalId: string): Promise<string | undefined> =>
@@ -171,7 +171,7 @@ describe('linking of accounts', () => {
     const bare = await connect('gitea');
     const none = await app.http(mia, 'POST', MINE, { org: olga.orgId, connectionId: bare });
     expect(none).toMatchObject({ status: 409, body: { code: 'integration.no-oauth-client' } });
-    const stranger = await app.person('Stranger');
+    const stranger = await app.user('Stranger');
     for (const [org, id] of [
       [olga.orgId, connectionId],
       [stranger.orgId, connectionId],
@@ -251,12 +251,11 @@ describe('linking of accounts', () => {
       expect((await confirm(loser, same)).status).toBe(200);
       const another = await consent(winner, { id: 72, login: 'second' });
       expect(await confirm(winner, another)).toMatchObject({ status: 409, body: { code: 'linked-account.exists' } });
-      for (const person of [mia, olga])
-        for (const { id } of (await list(person)).data) expect((await app.http(person, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
+      for (const user of [mia, olga]) for (const { id } of (await list(user)).data) expect((await app.http(user, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
     });
 
     it('who is admin elsewhere and runs a host of the same name has no rights here', async () => {
-      const eve = await app.person('Eve');
+      const eve = await app.user('Eve');
       const theirs = await connect('gitea', eve);
       await enterClient(theirs, eve);
       const begun = await begin(eve, theirs, eve.orgId);
@@ -278,7 +277,7 @@ describe('linking of accounts', () => {
   });
 
   it('gives an account free whose user has left the organization', async () => {
-    const lea = await app.person('Lea');
+    const lea = await app.user('Lea');
     await join(lea);
     const old = await consent(lea, { id: 80, login: 'shared' });
     expect((await confirm(lea, old)).status).toBe(200);

@@ -7,7 +7,7 @@ import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, riskyCommand, type User } from '../../testing/conversation-app.js';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 type Action = Extract<ConversationEvent, { kind: 'ActionEvent' }>;
@@ -17,14 +17,14 @@ jest.setTimeout(180_000);
 describe('buttons in Slack', () => {
   let app: ConversationApp;
   let queue: Queue;
-  let olga: Person;
-  let bob: Person;
+  let olga: User;
+  let bob: User;
   let slack = '';
   let presses = 0;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES });
     queue = await createQueue({ databaseUrl: app.database.urls.app, applicationName: 'test', logger: createLogger('test', 'silent') });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     const body = { provider: 'slack', name: 's', webhookSecret: SECRET };
     slack = (await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body)).body.connection.id;
     bob = await member('Bob', 'member', 'U2');
@@ -36,16 +36,16 @@ describe('buttons in Slack', () => {
     await app?.close();
   });
 
-  const link = (external: string, { userId }: Person) =>
+  const link = (external: string, { userId }: User) =>
     app.owner.query(
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES (gen_random_uuid()::text, $1, 'slack', 'slack.com', $2, $3, 'x')`,
       [olga.orgId, external, userId],
     );
-  async function member(name: string, role: string, external: string): Promise<Person> {
-    const person = await app.person(name);
-    await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [olga.orgId, person.userId, role]);
-    await link(external, person);
-    return person;
+  async function member(name: string, role: string, external: string): Promise<User> {
+    const user = await app.user(name);
+    await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [olga.orgId, user.userId, role]);
+    await link(external, user);
+    return user;
   }
   const setting = (values: object) =>
     app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [olga.orgId, JSON.stringify(values)]);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import type { RepositoryBranchPage, RepositoryPage } from '@slipway/contracts/repositories';
 import { FEATURES } from '../../app.module.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { ScriptedHost } from './scripted-host.js';
 
 const TOKEN = 'the-access-token-of-the-connection';
@@ -31,34 +31,34 @@ describe('repositories of connections', () => {
   });
 
   interface World {
-    readonly person: Person;
+    readonly user: User;
     readonly ids: readonly string[];
   }
   /** An organization of its own with a connection to each host, so that nothing is believed from a test before. */
   const world = async (used: readonly ScriptedHost[] = [hosts[0]]): Promise<World> => {
     asked += 1;
-    const person = await app.person(`Olga ${asked}`);
+    const user = await app.user(`Olga ${asked}`);
     const ids: string[] = [];
     for (const { host } of used) {
       const body = { provider: 'gitea', kind: 'token', name: host, host, token: TOKEN, settings: { baseUrl: `http://${host}` } };
-      ids.push((await app.http<ConnectionWithSecret>(person, 'POST', `/api/v1/orgs/${person.orgId}/integrations/connections`, body)).body.connection.id);
+      ids.push((await app.http<ConnectionWithSecret>(user, 'POST', `/api/v1/orgs/${user.orgId}/integrations/connections`, body)).body.connection.id);
       await app.owner.query(
         `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES (gen_random_uuid()::text, $1, 'gitea', $2, '7', $3, 'octo')`,
-        [person.orgId, host, person.userId],
+        [user.orgId, host, user.userId],
       );
     }
-    return { person, ids };
+    return { user, ids };
   };
-  const list = async ({ person }: World, query: Record<string, string> = {}): Promise<RepositoryPage> => {
-    const answer = await app.http<RepositoryPage>(person, 'GET', `/api/v1/orgs/${person.orgId}/integrations/repositories?${new URLSearchParams(query)}`);
+  const list = async ({ user }: World, query: Record<string, string> = {}): Promise<RepositoryPage> => {
+    const answer = await app.http<RepositoryPage>(user, 'GET', `/api/v1/orgs/${user.orgId}/integrations/repositories?${new URLSearchParams(query)}`);
     expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
     expect(JSON.stringify(answer.body)).not.toContain(TOKEN);
     return answer.body;
   };
-  const branches = ({ person, ids }: World, query: Record<string, string>): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
-    app.http(person, 'GET', `/api/v1/orgs/${person.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: ids[0] ?? '', ...query })}`);
-  const start = ({ person }: World, repository: string): Promise<Answer<{ code?: string; repository?: string }>> =>
-    app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/conversations`, { prompt: 'x', repository });
+  const branches = ({ user, ids }: World, query: Record<string, string>): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
+    app.http(user, 'GET', `/api/v1/orgs/${user.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: ids[0] ?? '', ...query })}`);
+  const start = ({ user }: World, repository: string): Promise<Answer<{ code?: string; repository?: string }>> =>
+    app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/conversations`, { prompt: 'x', repository });
   const has = (host: ScriptedHost, names: readonly string[], permission = 'write'): void => {
     host.repositories = [...names];
     for (const name of names) host.rights.set(name, { id: 7, permission });
@@ -151,17 +151,17 @@ describe('repositories of connections', () => {
   it('are named by no service account and found in no disabled connection', async () => {
     const here = await world();
     has(hosts[0], ['acme/shop']);
-    const { orgId } = here.person;
+    const { orgId } = here.user;
     const root = `/api/v1/orgs/${orgId}`;
-    const account = await app.http<{ id: string }>(here.person, 'POST', `${root}/service-accounts`, { name: 'CI', role: 'member' });
-    const key = await app.http<{ token: string }>(here.person, 'POST', `${root}/api-keys`, {
+    const account = await app.http<{ id: string }>(here.user, 'POST', `${root}/service-accounts`, { name: 'CI', role: 'member' });
+    const key = await app.http<{ token: string }>(here.user, 'POST', `${root}/api-keys`, {
       name: 'CI',
       scopes: ['conversation:create'],
       serviceAccountId: account.body.id,
     });
     const answer = await fetch(`${app.url}${root}/integrations/repositories`, { headers: { authorization: `Bearer ${key.body.token}` } });
     expect(await answer.json()).toMatchObject({ data: [], connections: [{ state: 'no-oauth-client' }] });
-    await app.http(here.person, 'PATCH', `${root}/integrations/connections/${here.ids[0]}`, { disabled: true });
+    await app.http(here.user, 'PATCH', `${root}/integrations/connections/${here.ids[0]}`, { disabled: true });
     expect(await list(here)).toMatchObject({ data: [], connections: [] });
     expect(await start(here, 'gitea:acme/shop')).toMatchObject({ status: 409, body: { code: 'repository.not-connected' } });
   });

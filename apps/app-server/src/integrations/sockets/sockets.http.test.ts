@@ -7,7 +7,7 @@ import type { ConnectionWithSecret, IntegrationConnection } from '@slipway/contr
 import { until } from '@slipway/testing';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const TOKEN = 'xapp-1-A1-the-app-level-token';
 
@@ -70,13 +70,13 @@ jest.setTimeout(240_000);
 describe('Socket Mode of Slack', () => {
   let app: ConversationApp;
   let slack: ScriptedSlack;
-  let olga: Person;
+  let olga: User;
   let id = '';
   beforeAll(async () => {
     slack = new ScriptedSlack();
     await slack.start();
     app = await ConversationApp.start({ replicas: 2, features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: slack.host } });
-    olga = await app.person('Olga');
+    olga = await app.user('Olga');
     const settings = { baseUrl: `http://${slack.host}` };
     const body = { provider: 'slack', kind: 'socket', name: 's', host: slack.host, webhookSecret: TOKEN, settings };
     const { status, body: made } = await app.http<ConnectionWithSecret>(olga, 'POST', connections(), body);

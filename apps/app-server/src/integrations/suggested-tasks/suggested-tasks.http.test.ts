@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { SuggestedTasks } from '@slipway/contracts/repositories';
 import { FEATURES } from '../../app.module.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { ScriptedHost } from '../repositories/scripted-host.js';
 
 const TOKEN = 'the-access-token-of-the-connection';
@@ -33,22 +33,22 @@ describe('suggested tasks', () => {
     }
   });
 
-  const world = async (used: readonly ScriptedHost[] = [hosts[0]], linked = true): Promise<Person> => {
+  const world = async (used: readonly ScriptedHost[] = [hosts[0]], linked = true): Promise<User> => {
     asked += 1;
-    const person = await app.person(`Tess ${asked}`);
+    const user = await app.user(`Tess ${asked}`);
     for (const { host } of used) {
       const body = { provider: 'gitea', kind: 'token', name: host, host, token: TOKEN, settings: { baseUrl: `http://${host}` } };
-      expect((await app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/integrations/connections`, body)).status).toBe(201);
+      expect((await app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/integrations/connections`, body)).status).toBe(201);
       if (linked)
         await app.owner.query(
           `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES (gen_random_uuid()::text, $1, 'gitea', $2, '7', $3, 'octo')`,
-          [person.orgId, host, person.userId],
+          [user.orgId, host, user.userId],
         );
     }
-    return person;
+    return user;
   };
-  const list = async (person: Person): Promise<SuggestedTasks> => {
-    const { status, body } = await app.http<SuggestedTasks>(person, 'GET', `/api/v1/orgs/${person.orgId}/suggested-tasks`);
+  const list = async (user: User): Promise<SuggestedTasks> => {
+    const { status, body } = await app.http<SuggestedTasks>(user, 'GET', `/api/v1/orgs/${user.orgId}/suggested-tasks`);
     expect([status, JSON.stringify(body).includes(TOKEN)]).toEqual([200, false]);
     return body;
   };
@@ -95,10 +95,10 @@ describe('suggested tasks', () => {
 
   it('are asked for once a minute by a user, and never for who has linked no account', async () => {
     busy(hosts[0]);
-    const person = await world();
-    await list(person);
+    const user = await world();
+    await list(user);
     const before = hosts[0].requests.length;
-    expect((await list(person)).data).toHaveLength(5);
+    expect((await list(user)).data).toHaveLength(5);
     expect(hosts[0].requests.length).toBe(before);
     const { data, connections } = await list(await world([hosts[0]], false));
     expect([data, connections[0]?.state, hosts[0].requests.length]).toEqual([[], 'no-oauth-client', before]);

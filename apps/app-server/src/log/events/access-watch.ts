@@ -24,7 +24,7 @@ interface Watched {
 }
 
 export function watchedCredential(authenticated: Authenticated): WatchedCredential {
-  return authenticated.kind === 'session' ? { kind: 'session', id: authenticated.person.sessionId } : { kind: 'api-key', id: authenticated.key.keyId };
+  return authenticated.kind === 'session' ? { kind: 'session', id: authenticated.user.sessionId } : { kind: 'api-key', id: authenticated.key.keyId };
 }
 
 /**

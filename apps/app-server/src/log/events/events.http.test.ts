@@ -5,18 +5,18 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
-import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
 
 describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let id: string;
 
   /** Reads server-sent events until the connection ends. */
   const stream = async (query: string, headers: Record<string, string> = {}) => {
     const abort = new AbortController();
-    const response = await fetch(`${app.url}${app.path(person, id, `/events${query}`)}`, {
-      headers: { cookie: person.cookie, accept: 'text/event-stream', ...headers },
+    const response = await fetch(`${app.url}${app.path(user, id, `/events${query}`)}`, {
+      headers: { cookie: user.cookie, accept: 'text/event-stream', ...headers },
       signal: abort.signal,
     });
     const seen: Array<{ id: number; line: LoggedEvent }> = [];
@@ -47,7 +47,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       expect(
         (
           await app.ingest(
-            person,
+            user,
             id,
             Array.from({ length: Math.min(400, from + count - next) }, (_, index) => ({ producerSeq: next + index, event: thought(`event ${next + index}`) })),
           )
@@ -57,8 +57,8 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
-    ({ id } = await app.conversation(person));
+    user = await app.user();
+    ({ id } = await app.conversation(user));
     await app.started(id);
     await append(1, 1_200);
   });
@@ -66,7 +66,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
 
   it('200: pages forward from a position, and back from one, always ascending', async () => {
     const page = async (query: string) => {
-      const answer = await app.http(person, 'GET', app.path(person, id, `/events?${query}`));
+      const answer = await app.http(user, 'GET', app.path(user, id, `/events?${query}`));
       expect(answer.status).toBe(200);
       const parsed = EventPage.parse(answer.body);
       return { seqs: parsed.data.map(({ seq }) => seq), page: parsed.page };
@@ -79,9 +79,9 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
 
   it('200: a long page is packed for who takes gzip, and plain for who does not', async () => {
     const read = async (encoding: string) => {
-      const headers = { cookie: person.cookie, 'accept-encoding': encoding };
+      const headers = { cookie: user.cookie, 'accept-encoding': encoding };
       const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-        get(`${app.url}${app.path(person, id, '/events?after=0&limit=400')}`, { headers }, resolve).once('error', reject),
+        get(`${app.url}${app.path(user, id, '/events?after=0&limit=400')}`, { headers }, resolve).once('error', reject),
       );
       return { statusCode: answer.statusCode, encoding: answer.headers['content-encoding'], vary: answer.headers.vary, bytes: await buffer(answer) };
     };
@@ -92,7 +92,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
   });
 
   it('200: of one kind alone, forward from a position or the last ones before one, without a next page at the end', async () => {
-    const other = await app.conversation(person);
+    const other = await app.conversation(user);
     await app.started(other.id);
     const update = (): ConversationEvent => ({
       id: randomUUID(),
@@ -103,9 +103,9 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       tools: [],
     });
     const events = [thought('1'), update(), thought('3'), update(), update(), thought('6')].map((event, index) => ({ producerSeq: index + 1, event }));
-    expect((await app.ingest(person, other.id, events)).status).toBe(200);
+    expect((await app.ingest(user, other.id, events)).status).toBe(200);
     const page = async (query: string) => {
-      const answer = await app.http(person, 'GET', app.path(person, other.id, `/events?kind=SystemPromptEvent&${query}`));
+      const answer = await app.http(user, 'GET', app.path(user, other.id, `/events?kind=SystemPromptEvent&${query}`));
       expect(answer.status).toBe(200);
       const parsed = EventPage.parse(answer.body);
       return { seqs: parsed.data.map(({ seq }) => seq), page: parsed.page };
@@ -115,19 +115,19 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     expect(await page('after=2&limit=10')).toMatchObject({ seqs: [4, 5] });
     expect(await page('before=7&limit=2')).toMatchObject({ seqs: [4, 5] });
     expect(await page('before=2')).toMatchObject({ seqs: [] });
-    const stranger = await app.person();
+    const stranger = await app.user();
     expect((await app.http(stranger, 'GET', app.path(stranger, other.id, '/events?kind=SystemPromptEvent'))).status).toBe(404);
   });
 
   it('400 for a kind that there is not, and for one kind of a stream', async () => {
-    expect((await app.http(person, 'GET', app.path(person, id, '/events?kind=Nonsense'))).status).toBe(400);
-    expect((await app.http(person, 'GET', app.path(person, id, '/events?kind=MessageEvent'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
+    expect((await app.http(user, 'GET', app.path(user, id, '/events?kind=Nonsense'))).status).toBe(400);
+    expect((await app.http(user, 'GET', app.path(user, id, '/events?kind=MessageEvent'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
   });
 
   it('400 for a position that is none', async () => {
     for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=1001', 'before=0'])
-      expect((await app.http(person, 'GET', app.path(person, id, `/events?${query}`))).status).toBe(400);
-    expect((await app.http(person, 'GET', app.path(person, id, '/events?after=99999'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
+      expect((await app.http(user, 'GET', app.path(user, id, `/events?${query}`))).status).toBe(400);
+    expect((await app.http(user, 'GET', app.path(user, id, '/events?after=99999'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
   });
 
   it('streams history and then live, each line once and in order, and goes on from Last-Event-ID', async () => {
@@ -144,22 +144,22 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
   });
 
   it('ends a stream within a second of the sign-out', async () => {
-    const other = await app.person();
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [person.orgId, other.userId]);
-    const mine = person;
-    person = { ...other, orgId: mine.orgId };
+    const other = await app.user();
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [user.orgId, other.userId]);
+    const mine = user;
+    user = { ...other, orgId: mine.orgId };
     const open = await stream('?after=1250');
     await app.owner.query('DELETE FROM app.session WHERE id = $1', [other.sessionId]);
     await until('the end of the stream', () => open.ended(), 4_000);
-    person = mine;
+    user = mine;
   });
 
   it('the trajectory is the whole log as one JSON array', async () => {
-    const answer = await app.http<LoggedEvent[]>(person, 'GET', app.path(person, id, '/trajectory'));
+    const answer = await app.http<LoggedEvent[]>(user, 'GET', app.path(user, id, '/trajectory'));
     expect(answer.status).toBe(200);
     expect(answer.body.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_250 }, (_, index) => index + 1));
     expect(answer.headers.get('content-disposition')).toContain(`${id}.json`);
-    const empty = await app.conversation(person);
-    expect((await app.http(person, 'GET', app.path(person, empty.id, '/trajectory'))).body).toEqual([]);
+    const empty = await app.conversation(user);
+    expect((await app.http(user, 'GET', app.path(user, empty.id, '/trajectory'))).body).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const PER_USER = 5;
 
@@ -9,12 +9,12 @@ jest.setTimeout(240_000);
 
 describe('a user that opens one stream too many', () => {
   let app: ConversationApp;
-  let greedy: Person;
-  let modest: Person;
+  let greedy: User;
+  let modest: User;
   const sockets: Socket[] = [];
   beforeAll(async () => {
     app = await ConversationApp.start({ env: { STREAMS_PER_USER: String(PER_USER), STREAMS_PER_ORG: '8' } });
-    [greedy, modest] = [await app.person(), await app.person()];
+    [greedy, modest] = [await app.user(), await app.user()];
   });
   afterAll(async () => {
     for (const socket of sockets) socket.close();
@@ -22,12 +22,12 @@ describe('a user that opens one stream too many', () => {
   });
 
   /** `connected`, or the code of the refusal. */
-  function connect(person: Person): Promise<string> {
+  function connect(user: User): Promise<string> {
     const socket = io(app.url, {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      extraHeaders: { cookie: person.cookie, origin: new URL(app.url).origin },
+      extraHeaders: { cookie: user.cookie, origin: new URL(app.url).origin },
     });
     sockets.push(socket);
     return new Promise((resolve) => {
@@ -35,8 +35,8 @@ describe('a user that opens one stream too many', () => {
       socket.on('connect_error', (error) => resolve((error as Error & { data?: { code: string } }).data?.code ?? error.message));
     });
   }
-  const stream = (person: Person, id: string, signal: AbortSignal): Promise<Response> =>
-    fetch(`${app.url}${app.path(person, id, '/events')}`, { headers: { cookie: person.cookie, accept: 'text/event-stream' }, signal });
+  const stream = (user: User, id: string, signal: AbortSignal): Promise<Response> =>
+    fetch(`${app.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie, accept: 'text/event-stream' }, signal });
   const metric = async (name: string): Promise<number> => {
     const text = (await app.replicas[0]?.metrics()) ?? '';
     return [...text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\d+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);

@@ -32,20 +32,20 @@ describe('a full disk under Postgres', () => {
     try {
       const running = await ConversationApp.start();
       app = running;
-      const person = await running.person();
-      const { id } = await running.conversation(person);
+      const user = await running.user();
+      const { id } = await running.conversation(user);
       await running.started(id);
       const stored: string[] = [];
       const batch = (from: number): Array<{ producerSeq: number; event: ReturnType<typeof thought> }> =>
         Array.from({ length: 10 }, (_, index) => ({ producerSeq: from + index, event: thought(randomText(), randomUUID()) }));
       const first = batch(1);
-      expect((await running.ingest(person, id, first)).status).toBe(200);
+      expect((await running.ingest(user, id, first)).status).toBe(200);
       stored.push(...first.map(({ event }) => event.id));
 
       await fill(disk, ballast);
       let refused = batch(stored.length + 1);
       const answer = await until('a batch that has no room', async () => {
-        const now = await running.ingest(person, id, refused);
+        const now = await running.ingest(user, id, refused);
         if (now.status !== 200) return now;
         stored.push(...refused.map(({ event }) => event.id));
         refused = batch(stored.length + 1);
@@ -54,21 +54,21 @@ describe('a full disk under Postgres', () => {
       expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', retry: 'later' }]);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect((await running.log(id)).map(({ event }) => event.id)).toEqual(stored);
-      const page = await running.http<{ data: Array<{ event: { id: string } }> }>(person, 'GET', running.path(person, id, '/events?limit=1000'));
+      const page = await running.http<{ data: Array<{ event: { id: string } }> }>(user, 'GET', running.path(user, id, '/events?limit=1000'));
       expect(page.body.data.map(({ event }) => event.id)).toEqual(stored);
       const prompt = randomText().repeat(4);
       const created = await until('a conversation that has no room', async () => {
-        const now = await running.http<{ code?: string; detail?: string }>(person, 'POST', running.path(person), { prompt });
+        const now = await running.http<{ code?: string; detail?: string }>(user, 'POST', running.path(user), { prompt });
         return now.status === 201 ? null : now;
       });
       expect([created.status, created.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringContaining('room') }]);
       expect(Number(created.headers.get('retry-after'))).toBeGreaterThan(0);
 
       await unlink(ballast);
-      expect((await running.ingest(person, id, refused)).body).toMatchObject({ ackedProducerSeq: stored.length + 10 });
+      expect((await running.ingest(user, id, refused)).body).toMatchObject({ ackedProducerSeq: stored.length + 10 });
       stored.push(...refused.map(({ event }) => event.id));
       expect((await running.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(stored.map((event, index) => [index + 1, event]));
-      expect((await running.http(person, 'POST', running.path(person), { prompt })).status).toBe(201);
+      expect((await running.http(user, 'POST', running.path(user), { prompt })).status).toBe(201);
     } finally {
       await unlink(ballast).catch(() => {});
       await app?.close();

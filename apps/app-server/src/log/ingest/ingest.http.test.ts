@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ERRORS } from '@slipway/contracts/errors';
 import { type ConversationEvent, MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts/events';
-import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, thought, type User } from '../../testing/conversation-app.js';
 
 describe('POST /ingest/v1/conversations/:conversation/events', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   const batch = (from: number, ...texts: string[]) => texts.map((text, index) => ({ producerSeq: from + index, event: thought(text) }));
   const started = async (epoch = 1): Promise<string> => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id, epoch);
     return id;
   };
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(() => app?.close());
 
@@ -24,7 +24,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     const id = await started();
     const events = batch(1, 'a', 'b', 'c');
     for (let time = 0; time < 3; time += 1) {
-      const answer = await app.ingest(person, id, events);
+      const answer = await app.ingest(user, id, events);
       expect(answer).toMatchObject({ status: 200, body: { ackedProducerSeq: 3, head: 3 } });
     }
     expect((await app.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(events.map(({ event }, index) => [index + 1, event.id]));
@@ -32,13 +32,13 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
 
   it('refuses a batch after a hole with 409 and the position to go on from', async () => {
     const id = await started();
-    await app.ingest(person, id, batch(1, 'a'));
-    expect(await app.ingest(person, id, batch(3, 'c'))).toMatchObject({ status: 409, body: { code: 'ingest.gap', ackedProducerSeq: 1, head: 1 } });
+    await app.ingest(user, id, batch(1, 'a'));
+    expect(await app.ingest(user, id, batch(3, 'c'))).toMatchObject({ status: 409, body: { code: 'ingest.gap', ackedProducerSeq: 1, head: 1 } });
   });
 
   it('refuses a sandbox that has been replaced, and stores nothing of it', async () => {
     const id = await started(2);
-    expect(await app.ingest(person, id, batch(1, 'zombie'), 1)).toMatchObject({
+    expect(await app.ingest(user, id, batch(1, 'zombie'), 1)).toMatchObject({
       status: 409,
       body: { code: 'ingest.stale-epoch', ackedProducerSeq: 0, head: 0 },
     });
@@ -48,33 +48,33 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
   it('takes an id that is in the log already, or twice in a batch, as stored', async () => {
     const id = await started();
     const same = thought('same');
-    const answer = await app.ingest(person, id, [
+    const answer = await app.ingest(user, id, [
       { producerSeq: 1, event: same },
       { producerSeq: 2, event: thought('between') },
       { producerSeq: 3, event: same },
     ]);
     expect(answer).toMatchObject({ status: 200, body: { ackedProducerSeq: 3, head: 2 } });
     await app.started(id, 2);
-    expect(await app.ingest(person, id, [{ producerSeq: 1, event: same }], 2)).toMatchObject({ status: 200, body: { ackedProducerSeq: 1, head: 2 } });
+    expect(await app.ingest(user, id, [{ producerSeq: 1, event: same }], 2)).toMatchObject({ status: 200, body: { ackedProducerSeq: 1, head: 2 } });
   });
 
   it('reduces the status from events that are new, and from those only', async () => {
     const id = await started();
     const running = [{ producerSeq: 1, event: executionStatus('running') }];
-    await app.ingest(person, id, running);
-    const status = async () => (await app.http(person, 'GET', app.path(person, id))).body['status'];
+    await app.ingest(user, id, running);
+    const status = async () => (await app.http(user, 'GET', app.path(user, id))).body['status'];
     expect(await status()).toBe('working');
-    await app.ingest(person, id, [{ producerSeq: 2, event: executionStatus('finished') }]);
+    await app.ingest(user, id, [{ producerSeq: 2, event: executionStatus('finished') }]);
     expect(await status()).toBe('finished');
-    await app.ingest(person, id, running);
+    await app.ingest(user, id, running);
     expect(await status()).toBe('finished');
     const { rows } = await app.owner.query(`SELECT payload FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [id]);
-    expect(rows).toEqual([{ payload: { orgId: person.orgId, conversationId: id } }]);
+    expect(rows).toEqual([{ payload: { orgId: user.orgId, conversationId: id } }]);
   });
 
   it('says of the runtime what ended the last run and what to do, until another one begins', async () => {
     const id = await started();
-    const runtime = async () => (await app.http(person, 'GET', app.path(person, id))).body['runtime'];
+    const runtime = async () => (await app.http(user, 'GET', app.path(user, id))).body['runtime'];
     await app.owner.query("UPDATE app.conversation SET sandbox_status = 'RUNNING' WHERE id = $1", [id]);
     const { id: eventId, timestamp } = executionStatus('');
     const error: ConversationEvent = {
@@ -85,28 +85,28 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       code: 'model.auth',
       detail: 'The key is wrong.',
     };
-    await app.ingest(person, id, [
+    await app.ingest(user, id, [
       { producerSeq: 1, event: executionStatus('running') },
       { producerSeq: 2, event: error },
       { producerSeq: 3, event: executionStatus('error') },
     ]);
     const { nextStep } = ERRORS['model.auth'];
     expect(await runtime()).toEqual({ status: 'ERROR_LLM_AUTHENTICATION', code: 'model.auth', cause: 'The key is wrong.', nextStep });
-    await app.ingest(person, id, [{ producerSeq: 4, event: executionStatus('running') }]);
+    await app.ingest(user, id, [{ producerSeq: 4, event: executionStatus('running') }]);
     expect(await runtime()).toEqual({ status: 'READY' });
   });
 
   it('takes no cost from a sandbox: what it says of it is not the conversation’s, which is the ledger’s', async () => {
     const id = await started();
     const stats = { ...executionStatus(''), key: 'stats', value: { accumulated_cost: 0.0421, prompt_tokens: 1200, completion_tokens: 34, model: 'm' } };
-    await app.ingest(person, id, [{ producerSeq: 1, event: stats }]);
-    expect((await app.http(person, 'GET', app.path(person, id))).body).toMatchObject({ costUsd: '0', promptTokens: 0, completionTokens: 0 });
+    await app.ingest(user, id, [{ producerSeq: 1, event: stats }]);
+    expect((await app.http(user, 'GET', app.path(user, id))).body).toMatchObject({ costUsd: '0', promptTokens: 0, completionTokens: 0 });
   });
 
   it('an empty batch renews the lease', async () => {
     const id = await started();
     await app.owner.query(`UPDATE app.conversation SET lease_until = now() - interval '1 minute' WHERE id = $1`, [id]);
-    expect((await app.ingest(person, id, [])).status).toBe(200);
+    expect((await app.ingest(user, id, [])).status).toBe(200);
     const { rows } = await app.owner.query<{ fresh: boolean }>(`SELECT lease_until > now() AS fresh FROM app.conversation WHERE id = $1`, [id]);
     expect(rows[0]?.fresh).toBe(true);
   });
@@ -115,18 +115,18 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     const id = await started();
     const long = `${'🚢 text '.repeat(20_000)}end`;
     const event = thought(long);
-    await app.ingest(person, id, [{ producerSeq: 1, event }]);
+    await app.ingest(user, id, [{ producerSeq: 1, event }]);
     const stored = JSON.stringify((await app.log(id))[0]?.event);
     expect(Buffer.byteLength(stored)).toBeLessThan(MAX_EVENT_BYTES);
     const [, sha256] = /\[blob sha256:([0-9a-f]{64}) \d+ bytes\]/.exec(stored) ?? [];
-    const blob = await app.http<string>(person, 'GET', app.path(person, id, `/blobs/${sha256}`));
+    const blob = await app.http<string>(user, 'GET', app.path(user, id, `/blobs/${sha256}`));
     expect(blob.status).toBe(200);
     expect(blob.body).toBe(long);
     const back = await fetch(`${app.url}/ingest/v1/conversations/${id}/events?after=0&limit=10`, {
-      headers: { authorization: `Bearer ${await app.token(person, id)}` },
+      headers: { authorization: `Bearer ${await app.token(user, id)}` },
     });
     expect(await back.json()).toEqual({ data: [{ conversationId: id, epoch: 1, seq: 1, event }], page: { head: 1, nextAfter: null } });
-    const stranger = await app.person();
+    const stranger = await app.user();
     const theirs = await app.conversation(stranger);
     expect((await app.http(stranger, 'GET', app.path(stranger, theirs.id, `/blobs/${sha256}`))).status).toBe(404);
   });
@@ -137,10 +137,10 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/events`, {
       method: 'POST',
       body,
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
     });
     expect([response.status, await response.json()]).toEqual([200, { ackedProducerSeq: 1, head: 1 }]);
-    const page = await (await fetch(`${app.url}${app.path(person, id, '/events')}`, { headers: { cookie: person.cookie } })).text();
+    const page = await (await fetch(`${app.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie } })).text();
     expect(page).toContain('"__proto__":{"a":1}');
     expect(page).toContain('\\u0000\\ud800');
   });
@@ -160,7 +160,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       },
     ]);
     const answer = await app.ingest(
-      person,
+      user,
       id,
       events.map((event, index) => ({ producerSeq: index + 1, event })),
     );
@@ -171,7 +171,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
 
   it('refuses what is no batch: 400, 401, 404, 413', async () => {
     const id = await started();
-    const token = await app.token(person, id);
+    const token = await app.token(user, id);
     const post = async (body: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }, conversation = id) => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${conversation}/events`, {
         method: 'POST',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import fc from 'fast-check';
-import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, thought, type User } from '../../testing/conversation-app.js';
 import { IngestService } from './ingest.service.js';
 
 /** What a producer does: hands in a stretch of its own log, from somewhere, as often as it likes, beside others. */
@@ -24,12 +24,12 @@ const rounds = fc.array(fc.record({ takeOver: fc.boolean(), hands }), { minLengt
 
 describe('the log, whatever sandboxes do', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let ingest: IngestService;
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
+    user = await app.user();
     ingest = (app.replicas[0] as (typeof app.replicas)[number]).app.get(IngestService);
   });
   afterAll(() => app?.close());
@@ -49,7 +49,7 @@ describe('the log, whatever sandboxes do', () => {
   it('has no gap, has each event once, has each sandbox’s events in its order without a hole, and none of a sandbox that was replaced', async () => {
     await fc.assert(
       fc.asyncProperty(rounds, async (given) => {
-        const { id } = await app.conversation(person);
+        const { id } = await app.conversation(user);
         const logs = logsOf();
         let current = 1;
         await app.owner.query(`UPDATE app.conversation SET epoch = 1 WHERE id = $1`, [id]);
@@ -58,7 +58,7 @@ describe('the log, whatever sandboxes do', () => {
             .slice(from - 1, from - 1 + count)
             .map((event, index) => ({ producerSeq: from + index, event }));
           try {
-            const ack = await ingest.ingest({ org: person.orgId, conversation: id, epoch }, { epoch, events });
+            const ack = await ingest.ingest({ org: user.orgId, conversation: id, epoch }, { epoch, events });
             // What is acknowledged is stored.
             expect(ack.ackedProducerSeq).toBeGreaterThanOrEqual(events.at(-1)?.producerSeq ?? 0);
           } catch (error) {

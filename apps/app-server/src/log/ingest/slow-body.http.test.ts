@@ -2,14 +2,14 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_INGEST_BYTES } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
-import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
 
 describe('a hostile sandbox that dribbles', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(() => app?.close());
 

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts/events';
 import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, executionStatus, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, thought, type User } from '../../testing/conversation-app.js';
 import type { TestApp } from '../../testing/test-app.js';
 
 describe('realtime', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   const open: Array<{ close(): void }> = [];
 
   const replica = (index: number): string => app.replicas[index]?.url ?? '';
   const watch = (id: string, index = 0): ConversationWatcher => {
-    const watcher = new ConversationWatcher(replica(index), person.cookie, { orgId: person.orgId, conversationId: id });
+    const watcher = new ConversationWatcher(replica(index), user.cookie, { orgId: user.orgId, conversationId: id });
     open.push(watcher);
     return watcher;
   };
@@ -25,21 +25,21 @@ describe('realtime', () => {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      extraHeaders: { cookie: options.cookie ?? person.cookie, origin: options.origin ?? url },
+      extraHeaders: { cookie: options.cookie ?? user.cookie, origin: options.origin ?? url },
     });
     open.push(socket);
     return socket;
   };
-  const subscribe = (socket: Socket, id: string, afterSeq = 0, orgId = person.orgId): Promise<SubscribeAnswer> =>
+  const subscribe = (socket: Socket, id: string, afterSeq = 0, orgId = user.orgId): Promise<SubscribeAnswer> =>
     socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
   const started = async (): Promise<string> => {
-    const { id } = await app.conversation(person);
+    const { id } = await app.conversation(user);
     await app.started(id);
     return id;
   };
   const append = async (id: string, from: number, count: number, options: { size?: number; index?: number } = {}): Promise<void> => {
     const answer = await app.ingest(
-      person,
+      user,
       id,
       Array.from({ length: count }, (_, index) => ({ producerSeq: from + index, event: thought(`${from + index} ${'x'.repeat(options.size ?? 0)}`) })),
       1,
@@ -50,7 +50,7 @@ describe('realtime', () => {
   /** As the worker appends, when its hint is lost. */
   const appendWithoutHint = async (id: string, event: ConversationEvent): Promise<void> => {
     await app.pool.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], '{}')`, [
-      person.orgId,
+      user.orgId,
       id,
       [null],
       [event.id],
@@ -61,7 +61,7 @@ describe('realtime', () => {
 
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(async () => {
     for (const each of open) each.close();
@@ -138,7 +138,7 @@ describe('realtime', () => {
     const elsewhere = connect({ origin: 'https://evil.example' });
     await new Promise((resolve) => elsewhere.once('connect_error', resolve));
     expect(elsewhere.connected).toBe(false);
-    const stranger = await app.person();
+    const stranger = await app.user();
     const foreign = (await app.conversation(stranger)).id;
     const socket = connect();
     const answers = [
@@ -154,7 +154,7 @@ describe('realtime', () => {
   it('outlives frames that make no sense', async () => {
     const id = await started();
     const socket = connect();
-    for (const body of [null, 7, 'x', [], {}, { orgId: 1, conversationId: id, afterSeq: -1 }, { orgId: person.orgId, conversationId: 'x', afterSeq: 0 }]) {
+    for (const body of [null, 7, 'x', [], {}, { orgId: 1, conversationId: id, afterSeq: -1 }, { orgId: user.orgId, conversationId: 'x', afterSeq: 0 }]) {
       socket.emit('subscribe', body);
       expect(await socket.timeout(20_000).emitWithAck('subscribe', body)).toMatchObject({ ok: false, code: 'request.invalid' });
       socket.emit('unsubscribe', body);
@@ -172,8 +172,8 @@ describe('realtime', () => {
   it('within a second of the sign-out, or of a lost membership, a socket gets nothing more', async () => {
     const id = await started();
     for (const revoke of ['DELETE FROM app.session WHERE user_id = $1', 'DELETE FROM app.membership WHERE user_id = $1']) {
-      const other = await app.person();
-      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [person.orgId, other.userId]);
+      const other = await app.user();
+      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [user.orgId, other.userId]);
       const socket = connect({ cookie: other.cookie });
       expect(await subscribe(socket, id)).toMatchObject({ ok: true });
       await app.owner.query(revoke, [other.userId]);
@@ -211,7 +211,7 @@ describe('realtime', () => {
     async (...pieces: Array<{ offset: number; text: string }>): Promise<void> => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
         body: JSON.stringify({ epoch: 1, deltas: pieces.map((piece) => ({ responseId: 'r1', channel: 'content', ...piece })) }),
       });
       expect(response.status).toBe(204);
@@ -228,7 +228,7 @@ describe('realtime', () => {
     const watchers = [watch(id, 0), watch(id, 1)];
     await until('the whole', () => watchers.every((watcher) => text(watcher) === 'Hello, world'));
     for (const watcher of watchers) watcher.close();
-    await app.ingest(person, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
+    await app.ingest(user, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
     const after = [watch(id, 0), watch(id, 1)];
     await until('the event', () => after.every((watcher) => watcher.lastSeq === 2));
     await append(id, 3, 1);
@@ -249,7 +249,7 @@ describe('realtime', () => {
     await until('the whole for who comes late', () => text(late) === 'Hello, ');
     await deltas({ offset: 7, text: 'world' });
     await until('the rest', () => [near, far, late].every((watcher) => text(watcher) === 'Hello, world'));
-    await app.ingest(person, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
+    await app.ingest(user, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
     await until('the event', () => [near, far, late].every((watcher) => watcher.lastSeq === 2));
     const after = watch(id, 0);
     await until('who comes after', () => after.lastSeq === 2);
@@ -271,7 +271,7 @@ describe('realtime', () => {
     for (const ending of [failed, executionStatus('finished')]) {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
         body: JSON.stringify({ epoch: 1, deltas: [{ responseId: `call-${seq}`, channel: 'progress', offset: 0, text: 'half of it\n' }] }),
       });
       expect(response.status).toBe(204);
@@ -279,7 +279,7 @@ describe('realtime', () => {
       const late = watch(id, 0);
       await until('who comes meanwhile too', () => late.deltas.at(-1)?.delta.text === 'half of it\n');
       seq += 1;
-      await app.ingest(person, id, [{ producerSeq: seq, event: ending }]);
+      await app.ingest(user, id, [{ producerSeq: seq, event: ending }]);
       await until('the end', () => during.lastSeq === seq);
       const after = watch(id, 0);
       await until('who comes after has the log', () => after.lastSeq === seq);
@@ -295,12 +295,12 @@ describe('realtime', () => {
     const readers = [watch(id, 0), watch(id, 1)];
     await until('the first message', () => readers.every(({ inbox }) => inbox.length === 1));
     const message = { id: randomUUID(), text: 'next' };
-    await app.http(person, 'POST', app.path(person, id, '/messages'), message);
+    await app.http(user, 'POST', app.path(user, id, '/messages'), message);
     await until('the second', () => readers.every(({ inbox }) => inbox.length === 2));
-    await app.http(person, 'DELETE', app.path(person, id, `/messages/${message.id}`));
+    await app.http(user, 'DELETE', app.path(user, id, `/messages/${message.id}`));
     await until('taken back', () => readers.every(({ inbox }) => inbox.length === 1));
     const first = readers[0]?.inbox[0]?.id ?? '';
-    await app.ingest(person, id, [{ producerSeq: 1, event: { ...thought('Do something', first), source: 'user' } }]);
+    await app.ingest(user, id, [{ producerSeq: 1, event: { ...thought('Do something', first), source: 'user' } }]);
     await until('taken in', () => readers.every(({ inbox }) => inbox.length === 0));
   });
 

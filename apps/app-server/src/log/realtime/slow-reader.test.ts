@@ -4,7 +4,7 @@ import { type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAns
 import { PACE_LEAVE_MS, PACE_WINDOW_MS } from '@slipway/net';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
 
 /** More than the kernel takes for a reader that does not read, twice over. */
 const LINES = 1_500;
@@ -14,14 +14,14 @@ jest.setTimeout(400_000);
 
 describe('readers that are too slow', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let id: string;
   const open: Reader[] = [];
 
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
-    id = (await app.conversation(person)).id;
+    user = await app.user();
+    id = (await app.conversation(user)).id;
     await app.started(id);
   });
   afterAll(async () => {
@@ -30,7 +30,7 @@ describe('readers that are too slow', () => {
   });
 
   const reader = async (): Promise<Reader> => {
-    const made = new Reader(app.url, person, id);
+    const made = new Reader(app.url, user, id);
     open.push(made);
     await made.subscribed();
     return made;
@@ -42,7 +42,7 @@ describe('readers that are too slow', () => {
 
   it('get their resume point and are closed, hold less than 1 MiB until then, delay no other, and miss no line when they come back', async () => {
     const [trickling, stopped, steady] = [await reader(), await reader(), await reader()];
-    const quick = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });
+    const quick = new ConversationWatcher(app.url, user.cookie, { orgId: user.orgId, conversationId: id });
     trickling.take(1_000);
     stopped.take(0);
     steady.take(250_000);
@@ -51,7 +51,7 @@ describe('readers that are too slow', () => {
     try {
       for (let from = 1; from <= LINES; from += 100) {
         const batch = Array.from({ length: 100 }, (_, index) => ({ producerSeq: from + index, event: thought(`${from + index} ${'x'.repeat(LINE_BYTES)}`) }));
-        expect((await app.ingest(person, id, batch)).status).toBe(200);
+        expect((await app.ingest(user, id, batch)).status).toBe(200);
         most = Math.max(most, app.unsentBytes());
       }
       await until('the quick one has all', () => quick.lastSeq === LINES, 60_000);
@@ -67,7 +67,7 @@ describe('readers that are too slow', () => {
       await until('it is notified and closed', () => trickling.resume !== undefined && !trickling.socket.connected, PACE_LEAVE_MS);
       expect(trickling.resume).toEqual({ conversationId: id, code: 'slow-consumer', afterSeq: trickling.last });
       expect(trickling.last).toBeLessThan(LINES);
-      const back = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });
+      const back = new ConversationWatcher(app.url, user.cookie, { orgId: user.orgId, conversationId: id });
       trickling.socket.connect();
       await trickling.subscribed();
       await until('it has all', () => trickling.last === LINES, 60_000);
@@ -98,7 +98,7 @@ class Reader {
 
   constructor(
     url: string,
-    private readonly person: Person,
+    private readonly user: User,
     private readonly conversationId: string,
   ) {
     this.socket = io(url, {
@@ -106,7 +106,7 @@ class Reader {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      extraHeaders: { cookie: person.cookie, origin: url },
+      extraHeaders: { cookie: user.cookie, origin: url },
     });
     this.socket.on('events', (frame: EventsFrame) => void this.seqs.push(...frame.events.map(({ seq }) => seq)));
     this.socket.on('resume', (frame: ResumeFrame) => {
@@ -119,7 +119,7 @@ class Reader {
   }
 
   async subscribed(): Promise<void> {
-    const asked = { orgId: this.person.orgId, conversationId: this.conversationId, afterSeq: this.last };
+    const asked = { orgId: this.user.orgId, conversationId: this.conversationId, afterSeq: this.last };
     const answer = (await this.socket.timeout(20_000).emitWithAck('subscribe', asked)) as SubscribeAnswer;
     expect(answer).toMatchObject({ ok: true });
   }

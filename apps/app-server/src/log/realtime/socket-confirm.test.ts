@@ -3,29 +3,29 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConfirmAnswer, ConversationEvent } from '@slipway/contracts/events';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, executionStatus, type Person, riskyCommand } from '../../testing/conversation-app.js';
+import { ConversationApp, executionStatus, riskyCommand, type User } from '../../testing/conversation-app.js';
 
 describe('an answer to an agent over a socket', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   const open: Array<{ close(): void }> = [];
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     for (const each of open) each.close();
     await app?.close();
   });
 
-  const connect = (person: Person, replica = 0): Socket => {
+  const connect = (user: User, replica = 0): Socket => {
     const url = app.replicas[replica]?.url ?? '';
     const socket = io(url, {
       path: '/socket.io',
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      extraHeaders: { cookie: person.cookie, origin: url },
+      extraHeaders: { cookie: user.cookie, origin: url },
     });
     open.push(socket);
     return socket;
@@ -65,7 +65,7 @@ describe('an answer to an agent over a socket', () => {
 
   it('is held to four eyes, and to what may be done and known', async () => {
     const { id, actionIds } = await waiting();
-    const eve = await app.person('Eve');
+    const eve = await app.user('Eve');
     const [mine, hers] = [connect(ada), connect(eve)];
     await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": true}' WHERE id = $1`, [ada.orgId]);
     expect(await confirm(mine, id, actionIds)).toMatchObject({ ok: false, code: 'conversation.four-eyes' });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ResumeFrame, SubscribeAnswer } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 
 /** Milliseconds. */
@@ -10,11 +10,11 @@ const DRAIN_MS = 400;
 
 describe('a replica that drains', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   const open: Socket[] = [];
   beforeAll(async () => {
     app = await ConversationApp.start();
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     for (const socket of open) socket.close();

@@ -57,7 +57,7 @@ export class SocketHandshake {
     if (authenticated === null) return { ok: false, code: 'auth.missing', detail: NOT_AUTHENTICATED };
     const [gate] = this.principals.gatesOfCredential(authenticated);
     if (gate !== undefined) return { ok: false, code: `account.${gate}`, detail: 'There is something to be done first; GET /api/v1/me says what.' };
-    const user = authenticated.kind === 'session' ? authenticated.person.userId : authenticated.key.owner.id;
+    const user = authenticated.kind === 'session' ? authenticated.user.userId : authenticated.key.owner.id;
     socket.conn.once('close', this.seats.take({ user }));
     // Also one that reads nothing ends with its session or key.
     const stopWatch = this.access.watchCredential(watchedCredential(authenticated), () => socket.disconnect(true));

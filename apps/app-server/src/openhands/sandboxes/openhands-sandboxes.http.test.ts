@@ -4,7 +4,7 @@ import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { type Conversation } from '@slipway/contracts/conversations';
 import { type CreatedProgramKey, type SandboxInfo, type SandboxPage, SandboxUser } from '@slipway/contracts/openhands';
 import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { makeKey, withKey } from '../../testing/with-key.js';
 
 const SECRET = 'a secret for the way into sandboxes, 32 characters';
@@ -12,11 +12,11 @@ const SECRET = 'a secret for the way into sandboxes, 32 characters';
 /** In the order of calls of `OpenHandsCloudWorkspace`. */
 describe('sandboxes by OpenHands’ names', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   let key: string;
   beforeAll(async () => {
     app = await ConversationApp.start({ env: { SANDBOX_GATEWAY_URL: 'https://sandboxes.example', SANDBOX_ACCESS_SECRET: SECRET } });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
     key = (await app.http<CreatedProgramKey>(ada, 'POST', '/api/keys', { name: 'a program' })).body.key;
   });
   afterAll(() => app?.close());
@@ -75,10 +75,10 @@ describe('sandboxes by OpenHands’ names', () => {
   });
 
   it('are ended by who started them and by admins: a member pauses that of another user’s conversation, and does not end it', async () => {
-    const keyOf = async (name: string, role: string): Promise<{ key: string; person: Person }> => {
-      const person = await app.person(name);
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, person.userId, role]);
-      return { key: (await makeKey(app, { ...person, orgId: ada.orgId }, ROLE_PERMISSIONS[role as 'member'])).token, person };
+    const keyOf = async (name: string, role: string): Promise<{ key: string; user: User }> => {
+      const user = await app.user(name);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, user.userId, role]);
+      return { key: (await makeKey(app, { ...user, orgId: ada.orgId }, ROLE_PERMISSIONS[role as 'member'])).token, user };
     };
     const [member, admin] = [await keyOf('Member', 'member'), await keyOf('Admin', 'admin')];
     const { body: made } = await ask<SandboxInfo>('POST', '');
@@ -153,7 +153,7 @@ describe('sandboxes by OpenHands’ names', () => {
   });
 
   it('are listed for who started them, newest first and page by page, and no list lets anybody in', async () => {
-    const bea = await app.person('Bea');
+    const bea = await app.user('Bea');
     const theirs = (await app.http<CreatedProgramKey>(bea, 'POST', '/api/keys', { name: 'a program' })).body.key;
     const search = (query: string) => withKey<SandboxPage & { code?: string }>(app.url, theirs, 'GET', `/api/v1/sandboxes/search${query}`);
     const made: string[] = [];
@@ -179,7 +179,7 @@ describe('sandboxes by OpenHands’ names', () => {
   });
 
   it('of others are as those that there are not', async () => {
-    const other = await app.person('Eve');
+    const other = await app.user('Eve');
     const foreign = (await app.http<Conversation>(other, 'POST', app.path(other), { prompt: 'x' })).body.id;
     const missing = randomUUID();
     expect((await ask<unknown[]>('GET', `?id=${foreign}&id=${missing}`)).body).toEqual([null, null]);

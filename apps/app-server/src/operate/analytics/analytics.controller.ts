@@ -3,7 +3,7 @@ import type { SignedIn } from '@slipway/auth';
 import { type RecordPageEvent, type WaitingEvents } from '@slipway/contracts/operate';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
-import { Body, Caller, Person } from '../../http/params.js';
+import { Body, Caller, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { AnalyticsService } from './analytics.service.js';
 
@@ -12,8 +12,8 @@ export class AnalyticsController {
   constructor(private readonly analytics: AnalyticsService) {}
 
   @Serves(operations.recordPageEvent)
-  record(@Person() person: SignedIn, @Body() body: RecordPageEvent): Promise<void> {
-    return this.analytics.record(person, body);
+  record(@User() user: SignedIn, @Body() body: RecordPageEvent): Promise<void> {
+    return this.analytics.record(user, body);
   }
 
   @Serves(operations.listWaitingEvents)

@@ -4,37 +4,37 @@ import { analyticsPseudonym } from '@slipway/analytics';
 import { WaitingEvents } from '@slipway/contracts/operate';
 import { Me } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const SECRET = 'a-secret-for-pseudonyms-of-at-least-32-characters';
 const ALLOWED = { POSTHOG_HOST: 'https://posthog.example', ANALYTICS_SECRET: SECRET, FLAGS: '{"example-tasks": "cards"}' };
 
 describe('POST /api/v1/analytics/events', () => {
   let app: ConversationApp;
-  let ada: Person;
-  let eve: Person;
+  let ada: User;
+  let eve: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ env: ALLOWED });
-    [ada, eve] = [await app.person(), await app.person()];
+    [ada, eve] = [await app.user(), await app.user()];
   });
   afterAll(() => app?.close());
   beforeEach(() => app.owner.query('TRUNCATE app.analytics_event, app.flag_exposure'));
 
-  const post = async (person: Person | null, body: object, headers: Record<string, string> = {}): Promise<number> =>
-    (await app.http(person, 'POST', '/api/v1/analytics/events', body, headers)).status;
+  const post = async (user: User | null, body: object, headers: Record<string, string> = {}): Promise<number> =>
+    (await app.http(user, 'POST', '/api/v1/analytics/events', body, headers)).status;
   const clicked = (organization: string, id: string = randomUUID()) => ({ id, organization, event: { name: 'download_trajectory_button_clicked' } });
   const exposed = (organization: string) => ({ id: randomUUID(), organization, event: { name: 'experiment_exposed', flag: 'example-tasks' } });
   const waiting = async (): Promise<string[]> =>
     (await app.owner.query<{ name: string }>('SELECT name FROM app.analytics_event ORDER BY made_at')).rows.map(({ name }) => name);
-  const allowOrg = async (person: Person, analytics: boolean): Promise<void> => {
-    expect((await app.http(person, 'PATCH', `/api/v1/orgs/${person.orgId}/settings`, { analytics })).status).toBe(200);
+  const allowOrg = async (user: User, analytics: boolean): Promise<void> => {
+    expect((await app.http(user, 'PATCH', `/api/v1/orgs/${user.orgId}/settings`, { analytics })).status).toBe(200);
   };
-  const allowUser = async (person: Person, analytics: boolean): Promise<void> => {
-    expect((await app.http(person, 'PATCH', '/api/v1/me/settings', { analytics })).body).toMatchObject({ analytics });
+  const allowUser = async (user: User, analytics: boolean): Promise<void> => {
+    expect((await app.http(user, 'PATCH', '/api/v1/me/settings', { analytics })).body).toMatchObject({ analytics });
   };
-  const allow = async (person: Person): Promise<void> => {
-    await allowOrg(person, true);
-    await allowUser(person, true);
+  const allow = async (user: User): Promise<void> => {
+    await allowOrg(user, true);
+    await allowUser(user, true);
   };
 
   it('answers 204 whatever is allowed, and keeps an event once only where the organization and the user allow it', async () => {
@@ -49,12 +49,12 @@ describe('POST /api/v1/analytics/events', () => {
   });
 
   it('keeps nothing of a browser that asks not to be tracked', async () => {
-    const guest = await app.person();
+    const guest = await app.user();
     await allow(guest);
     for (const headers of [{ 'sec-gpc': '1' }, { dnt: '1' }] as Array<Record<string, string>>)
       expect(await post(guest, clicked(guest.orgId), headers)).toBe(204);
     expect(await waiting()).toEqual([]);
-    const other = await app.person();
+    const other = await app.user();
     await app.http(other, 'GET', '/api/v1/me', undefined, { 'sec-gpc': '1' });
     await until(
       'the session has it',
@@ -159,7 +159,7 @@ describe('an installation without analytics', () => {
     it(`${name} keeps nothing of the page, and says so`, async () => {
       const app = await ConversationApp.start({ env });
       try {
-        const ada = await app.person();
+        const ada = await app.user();
         await app.http(ada, 'PATCH', `/api/v1/orgs/${ada.orgId}/settings`, { analytics: true });
         await app.http(ada, 'PATCH', '/api/v1/me/settings', { analytics: true });
         const body = { id: randomUUID(), organization: ada.orgId, event: { name: 'download_trajectory_button_clicked' } };

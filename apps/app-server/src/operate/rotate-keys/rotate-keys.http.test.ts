@@ -5,7 +5,7 @@ import { LlmProfile } from '@slipway/contracts/models';
 import { Secret } from '@slipway/contracts/secrets';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { rotateKeys } from './rotate-keys.js';
 
 /** As `testConfig` has it. */
@@ -14,11 +14,11 @@ const NEXT = 'the next master key of this installation';
 
 describe('rotation of keys', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   let runtime: SqlPool;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    person = await app.person();
+    user = await app.user();
     runtime = createPool({ url: app.database.urls.runtime, max: 2, applicationName: 'test', onError: () => {} });
   });
   afterAll(async () => {
@@ -27,15 +27,15 @@ describe('rotation of keys', () => {
   });
 
   it('leaves nothing that only the earlier key decrypts, in app and runtime, and signs no user out', async () => {
-    const at = `/api/v1/orgs/${person.orgId}`;
-    const secret = Secret.parse((await app.http(person, 'POST', `${at}/secrets`, { name: 'KEPT', value: 'a value that is kept' })).body);
-    const profile = LlmProfile.parse((await app.http(person, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' })).body);
-    const { id } = await app.conversation(person);
+    const at = `/api/v1/orgs/${user.orgId}`;
+    const secret = Secret.parse((await app.http(user, 'POST', `${at}/secrets`, { name: 'KEPT', value: 'a value that is kept' })).body);
+    const profile = LlmProfile.parse((await app.http(user, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' })).body);
+    const { id } = await app.conversation(user);
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'session-key-of-the-sandbox' });
     const sealed = (text: string, context: string): Buffer => app.box.encrypt(text, context);
     await app.owner.query(
       `INSERT INTO runtime.session (org_id, session_id, runtime_id, claim_id, request_hash, status, api_key, environment) VALUES ($1, 's', 'r', 'c', 'h', 'running', $2, $3)`,
-      [person.orgId, sealed('runtime key', `runtime-key:${person.orgId}:s`), sealed('{}', `runtime-environment:${person.orgId}:s`)],
+      [user.orgId, sealed('runtime key', `runtime-key:${user.orgId}:s`), sealed('{}', `runtime-environment:${user.orgId}:s`)],
     );
     const rotate = (days?: number) => rotateKeys({ app: app.pool, runtime }, { current: NEXT, previous: PRESENT }, systemClock, days);
     expect(await rotate()).toMatchObject({
@@ -64,17 +64,17 @@ describe('rotation of keys', () => {
     expect([row.key_version, row.profile_version]).toEqual([2, 2]);
     expect(
       await envelope.open(
-        person.orgId,
+        user.orgId,
         { bytes: row.sealed, keyVersion: row.key_version },
         secretContext({ kind: 'variable', scope: 'org', scopeValue: '', name: 'KEPT' }),
       ),
     ).toBe('a value that is kept');
     expect(
-      await envelope.open(person.orgId, { bytes: row.sealed_api_key, keyVersion: row.profile_version }, llmKeyContext({ id: profile.id, baseUrl: null })),
+      await envelope.open(user.orgId, { bytes: row.sealed_api_key, keyVersion: row.profile_version }, llmKeyContext({ id: profile.id, baseUrl: null })),
     ).toBe('a key that is kept');
     expect(box.decrypt(row.sandbox_key, `sandbox-key:${id}`)).toBe('session-key-of-the-sandbox');
-    expect(box.decrypt(row.api_key, `runtime-key:${person.orgId}:s`)).toBe('runtime key');
-    expect((await app.http(person, 'GET', '/api/v1/me')).status).toBe(200);
+    expect(box.decrypt(row.api_key, `runtime-key:${user.orgId}:s`)).toBe('runtime key');
+    expect((await app.http(user, 'GET', '/api/v1/me')).status).toBe(200);
   });
 
   it('names what no key opens and does not touch it', async () => {

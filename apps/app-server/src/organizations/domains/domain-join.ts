@@ -6,7 +6,7 @@ import { auditOf } from '../../audit/audit-statement.js';
 import { IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
 import { addMember, hasLeft, lockOrg } from '../members/membership.queries.js';
 import { DomainChecks } from './domain-checks.js';
-import { findAutoJoin, findConfirmedPerson } from './domains.queries.js';
+import { findAutoJoin, findConfirmedUser } from './domains.queries.js';
 
 /** Membership by the domain of a confirmed e-mail address. */
 @Injectable()
@@ -26,10 +26,10 @@ export class DomainJoin {
    */
   async joinByDomain(userId: string): Promise<string | null> {
     try {
-      const person = await findConfirmedPerson(this.pool, userId);
-      const domain = person?.email.slice(person.email.lastIndexOf('@') + 1) ?? '';
-      const found = person === null ? null : await findAutoJoin(this.pool, domain);
-      if (person === null || found === null || !(await this.checks.mayJoinBy(found.orgId, domain))) return null;
+      const user = await findConfirmedUser(this.pool, userId);
+      const domain = user?.email.slice(user.email.lastIndexOf('@') + 1) ?? '';
+      const found = user === null ? null : await findAutoJoin(this.pool, domain);
+      if (user === null || found === null || !(await this.checks.mayJoinBy(found.orgId, domain))) return null;
       return await inOrg(this.pool, found.orgId, async (client) => {
         const org = await lockOrg(client, found.orgId);
         if (org === null || org.deletes_at !== null || (await hasLeft(client, org.id, userId))) return null;
@@ -37,7 +37,7 @@ export class DomainJoin {
         await client.query(
           auditOf(
             this.ids.uuid(),
-            { orgId: org.id, actor: { kind: 'user', id: userId, label: person.name } },
+            { orgId: org.id, actor: { kind: 'user', id: userId, label: user.name } },
             { action: 'member.join', target: userId, detail: { source: 'domain' }, after: { role: found.role } },
           ),
         );

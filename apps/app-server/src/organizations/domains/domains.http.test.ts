@@ -4,7 +4,7 @@ import type { Problem } from '@slipway/contracts/errors';
 import type { OrgDomain, OrgDomainList } from '@slipway/contracts/organizations';
 import { FEATURES } from '../../app.module.js';
 import { Company } from '../../testing/company.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { DomainChecks } from './domain-checks.js';
 import { DomainJoin } from './domain-join.js';
 import { DomainsModule } from './domains.module.js';
@@ -75,18 +75,18 @@ describe('domains of an organization', () => {
     names?.close();
   });
 
-  const call = (person: Person, company: Company, method: string, rest = '', body?: unknown): Promise<Answer<OrgDomain & Problem>> =>
-    app.http(person, method, company.path(`/domains${rest}`), body);
+  const call = (user: User, company: Company, method: string, rest = '', body?: unknown): Promise<Answer<OrgDomain & Problem>> =>
+    app.http(user, method, company.path(`/domains${rest}`), body);
   /** Claims, sets the record, verifies. */
   const prove = async (company: Company, domain: string): Promise<Answer<OrgDomain & Problem>> => {
     const { body } = await call(company.owner, company, 'POST', '', { domain });
     names.records.set(body.record.name, ['v=something else', body.record.value]);
     return call(company.owner, company, 'POST', `/${domain}/verify`);
   };
-  const arrival = async (email: string, verified = true): Promise<Person> => {
-    const person = await app.person('Newcomer');
-    await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [person.userId, email, verified]);
-    return person;
+  const arrival = async (email: string, verified = true): Promise<User> => {
+    const user = await app.user('Newcomer');
+    await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
+    return user;
   };
 
   it('are claimed with a record that stays the same, and verified when the DNS has it', async () => {
@@ -154,19 +154,19 @@ describe('domains of an organization', () => {
     expect(early.status).toBe(201);
     expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'member' })).body.code).toBe('domain.not-verified');
     await prove(company, 'join.example');
-    const [person, liar, sub, other] = [
+    const [user, liar, sub, other] = [
       await arrival('A@Join.example'),
       await arrival('b@join.example', false),
       await arrival('c@sub.join.example'),
       await arrival('join.example@other.example'),
     ];
-    expect(await domains.joinByDomain(person.userId)).toBe(null);
+    expect(await domains.joinByDomain(user.userId)).toBe(null);
     expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'owner' })).status).toBe(400);
     expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'viewer' })).body.autoJoinRole).toBe('viewer');
-    expect(await Promise.all([person, person].map(({ userId }) => domains.joinByDomain(userId)))).toEqual(expect.arrayContaining([company.org.id, null]));
+    expect(await Promise.all([user, user].map(({ userId }) => domains.joinByDomain(userId)))).toEqual(expect.arrayContaining([company.org.id, null]));
     for (const { userId } of [liar, sub, other]) expect(await domains.joinByDomain(userId)).toBe(null);
-    expect(await company.roles()).toEqual({ [company.owner.userId]: 'owner', [person.userId]: 'viewer' });
-    expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.join', actor_id: person.userId, after: { role: 'viewer' } });
+    expect(await company.roles()).toEqual({ [company.owner.userId]: 'owner', [user.userId]: 'viewer' });
+    expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.join', actor_id: user.userId, after: { role: 'viewer' } });
     const { body } = await app.http<OrgDomainList>(company.owner, 'GET', company.path('/domains'));
     expect(body.data.map(({ domain, autoJoinRole }) => [domain, autoJoinRole])).toEqual([['join.example', 'viewer']]);
   });

@@ -98,7 +98,7 @@ export async function findAutoJoin(
 }
 
 /** A user who can sign in, and whose address is confirmed. */
-export async function findConfirmedPerson(pool: Pick<SqlPool, 'query'>, userId: string): Promise<{ name: string; email: string } | null> {
+export async function findConfirmedUser(pool: Pick<SqlPool, 'query'>, userId: string): Promise<{ name: string; email: string } | null> {
   const { rows } = await pool.query<Columns<'app.user_account', 'name'> & { email: string }>(
     'SELECT name, lower(email) AS email FROM app.user_account WHERE id = $1 AND email IS NOT NULL AND email_verified AND deactivated_at IS NULL',
     [userId],

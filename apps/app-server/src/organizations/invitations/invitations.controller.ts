@@ -11,7 +11,7 @@ import {
   type Principal,
   type SentInvitation,
 } from '@slipway/contracts/organizations';
-import { Body, Caller, MaybePerson, Person, Query } from '../../http/params.js';
+import { Body, Caller, MaybeUser, Query, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId as uuidOf } from '../../log/events/conversation-id.js';
 import { InvitationsService } from './invitations.service.js';
@@ -44,12 +44,12 @@ export class InvitationsController {
 
   @Serves(operations.readInvitation)
   @Header('cache-control', 'no-store')
-  read(@MaybePerson() person: SignedIn | null, @Param('token') token: string): Promise<InvitationPreview> {
-    return this.invitations.read(person, token);
+  read(@MaybeUser() user: SignedIn | null, @Param('token') token: string): Promise<InvitationPreview> {
+    return this.invitations.read(user, token);
   }
 
   @Serves(operations.acceptInvitation)
-  accept(@Person() person: SignedIn, @Param('token') token: string): Promise<Org> {
-    return this.invitations.accept(person, token);
+  accept(@User() user: SignedIn, @Param('token') token: string): Promise<Org> {
+    return this.invitations.accept(user, token);
   }
 }

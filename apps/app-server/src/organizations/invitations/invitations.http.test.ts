@@ -10,7 +10,7 @@ import {
 } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 
 let app: ConversationApp;
 beforeAll(async () => {
@@ -30,16 +30,16 @@ const withoutId = ({ requestId: _, ...body }: Record<string, unknown>): Record<s
 async function invited(
   company: Company,
   options: { role?: string; verified?: boolean } = {},
-): Promise<{ guest: Person; token: string; id: string; email: string }> {
-  const [guest, email] = [await app.person('Guest'), address()];
+): Promise<{ guest: User; token: string; id: string; email: string }> {
+  const [guest, email] = [await app.user('Guest'), address()];
   await company.address(guest, email, options.verified ?? true);
   const { body } = await invite(company, company.owner, [email], options.role);
   return { guest, email, token: tokenOf(body.data[0]?.link), id: body.data[0]?.invitation?.id ?? '' };
 }
-const invite = (company: Company, by: Person, emails: string[], role = 'member'): Promise<Answer<InvitationOutcomes & Problem>> =>
+const invite = (company: Company, by: User, emails: string[], role = 'member'): Promise<Answer<InvitationOutcomes & Problem>> =>
   app.http(by, 'POST', company.path('/invitations'), { emails, role });
-const accept = (person: Person | null, token: string): Promise<Answer<Org & Problem>> => app.http(person, 'POST', `/api/v1/invitations/${token}/accept`);
-const read = (person: Person | null, token: string): Promise<Answer<InvitationPreview & Problem>> => app.http(person, 'GET', `/api/v1/invitations/${token}`);
+const accept = (user: User | null, token: string): Promise<Answer<Org & Problem>> => app.http(user, 'POST', `/api/v1/invitations/${token}/accept`);
+const read = (user: User | null, token: string): Promise<Answer<InvitationPreview & Problem>> => app.http(user, 'GET', `/api/v1/invitations/${token}`);
 
 describe('inviting', () => {
   let company: Company;
@@ -127,7 +127,7 @@ describe('a link', () => {
 
   it('shows its holder what it invites to, and never the address', async () => {
     const { guest, token, email } = await invited(company);
-    const [nobody, other, self] = [await read(null, token), await read(await app.person(), token), await read(guest, token)];
+    const [nobody, other, self] = [await read(null, token), await read(await app.user(), token), await read(guest, token)];
     expect([nobody.body, other.body.account, self.body.account]).toMatchObject([
       { orgName: 'Doors', invitedBy: 'Owner of Doors', role: 'member', state: 'open', account: 'anonymous', maskedEmail: 'g…@guests.example' },
       'other',
@@ -137,10 +137,10 @@ describe('a link', () => {
   });
 
   it('that was never given out is answered as what does not exist, whatever its form', async () => {
-    const person = await app.person();
-    const missing = await app.http(person, 'GET', '/api/v1/orgs/org_missing');
+    const user = await app.user();
+    const missing = await app.http(user, 'GET', '/api/v1/orgs/org_missing');
     for (const token of ['A'.repeat(43), 'short', '%00', '%2e%2e']) {
-      for (const answer of [await read(person, token), await accept(person, token)])
+      for (const answer of [await read(user, token), await accept(user, token)])
         expect([token, answer.status, withoutId(answer.body)]).toEqual([token, 404, withoutId(missing.body)]);
     }
   });
@@ -165,7 +165,7 @@ describe('a link', () => {
 
   it('is of no use to another account, also one that says the same address without having confirmed it', async () => {
     const { token, email } = await invited(company);
-    const [other, liar] = [await app.person(), await app.person()];
+    const [other, liar] = [await app.user(), await app.user()];
     await company.address(liar, email, false);
     const refused = await accept(other, token);
     expect([refused.status, refused.body.code, refused.body['maskedEmail']]).toEqual([409, 'invitation.other-account', 'g…@guests.example']);
@@ -186,7 +186,7 @@ describe('a link', () => {
     expect((await accept(guest, token)).status).toBe(404);
     const fresh = tokenOf(anew.body.data[0]?.link);
     expect((await accept(guest, fresh)).status).toBe(200);
-    const twin = await app.person();
+    const twin = await app.user();
     await company.address(twin, email);
     const used = await accept(twin, fresh);
     expect([used.status, used.body.code]).toEqual([410, 'invitation.used']);
@@ -210,7 +210,7 @@ describe('a link', () => {
 
   it('of an admin who was removed, demoted or deactivated is refused to every holder of the link', async () => {
     const own = await Company.open(app, 'Leavers');
-    const end: Record<string, (admin: Person) => Promise<unknown>> = {
+    const end: Record<string, (admin: User) => Promise<unknown>> = {
       removed: (admin) => app.http(own.owner, 'DELETE', own.path(`/members/${admin.userId}`)),
       demoted: (admin) => app.http(own.owner, 'PATCH', own.path(`/members/${admin.userId}`), { role: 'member' }),
       // By an older replica, which revokes nothing.
@@ -219,7 +219,7 @@ describe('a link', () => {
     };
     for (const [how, ending] of Object.entries(end)) {
       const admin = await own.member('admin');
-      const [guest, email] = [await app.person('Accomplice'), address()];
+      const [guest, email] = [await app.user('Accomplice'), address()];
       await own.address(guest, email);
       const { body } = await invite(own, admin, [email], 'admin');
       await ending(admin);
@@ -237,8 +237,8 @@ describe('a link', () => {
       with_ === undefined
         ? (await app.http<Made>(own.owner, 'POST', own.path('/api-keys'), { name: 'k', scopes })).body
         : (await app.http<Made>(null, 'POST', own.path('/api-keys'), { name: 'k', scopes }, { authorization: `Bearer ${with_.token}` })).body;
-    const inviteWith = async (key: Made): Promise<{ guest: Person; token: string }> => {
-      const [guest, email] = [await app.person('Guest'), address()];
+    const inviteWith = async (key: Made): Promise<{ guest: User; token: string }> => {
+      const [guest, email] = [await app.user('Guest'), address()];
       await own.address(guest, email, true);
       const asKey = { authorization: `Bearer ${key.token}` };
       const { body } = await app.http<InvitationOutcomes>(null, 'POST', own.path('/invitations'), { emails: [email], role: 'member' }, asKey);
@@ -269,7 +269,7 @@ describe('a link', () => {
   it('to a role that its maker still covers outlives a demotion, and the audit names those that do not', async () => {
     const own = await Company.open(app, 'Demotions');
     const admin = await own.member('admin');
-    const [guest, email] = [await app.person('Guest'), address()];
+    const [guest, email] = [await app.user('Guest'), address()];
     await own.address(guest, email);
     const kept = (await invite(own, admin, [email], 'member')).body.data[0];
     const ended = (await invite(own, admin, [address()], 'admin')).body.data[0];

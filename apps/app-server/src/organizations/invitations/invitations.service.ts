@@ -154,7 +154,7 @@ export class InvitationsService {
   }
 
   /** @throws SlipwayError `resource.not-found` for every token that was not given out. */
-  async read(person: SignedIn | null, token: string): Promise<InvitationPreview> {
+  async read(user: SignedIn | null, token: string): Promise<InvitationPreview> {
     const found = await this.find(token);
     return {
       orgName: found.org_name,
@@ -163,7 +163,7 @@ export class InvitationsService {
       state: found.state,
       expiresAt: found.expires_at.toISOString(),
       maskedEmail: maskEmail(found.email),
-      account: person === null ? 'anonymous' : accountFor(person, found.email),
+      account: user === null ? 'anonymous' : accountFor(user, found.email),
     };
   }
 
@@ -174,36 +174,36 @@ export class InvitationsService {
    * `invitation.revoked`, `invitation.used`, `org.being-deleted`, `resource.not-found` for every token that was not
    * given out.
    */
-  async accept(person: SignedIn, token: string): Promise<Org> {
+  async accept(user: SignedIn, token: string): Promise<Org> {
     const found = await this.find(token);
-    const caller = { orgId: found.org_id, actor: { kind: 'user' as const, id: person.userId, label: person.name } };
+    const caller = { orgId: found.org_id, actor: { kind: 'user' as const, id: user.userId, label: user.name } };
     const org = await inOrg(this.pool, found.org_id, async (client) => {
       const org = await lockOrg(client, found.org_id);
       const invitation = org === null ? null : await lockInvitation(client, found.org_id, found.id);
       if (org === null || invitation === null) throw notFound();
-      if (invitation.state !== 'accepted' || invitation.accepted_by !== person.userId) {
-        assertHolds(invitation, person);
+      if (invitation.state !== 'accepted' || invitation.accepted_by !== user.userId) {
+        assertHolds(invitation, user);
         // Removed or demoted since, also while an older replica did it, or deactivated: an inviter without the right
         // cannot admit users.
         if (!holdsUnder(await roleOfInviter(client, org.id, invitation.invited_by), invitation.role)) throw revoked();
         // Whoever has stolen a key must not come back by an invitation of it.
         if (await isOfRevokedKey(client, org.id, invitation.id)) throw revoked();
         assertKept(org);
-        const joined = await addMember(client, org.id, { userId: person.userId, role: invitation.role, source: 'invitation' });
-        await welcomeBack(client, org.id, person.userId);
-        await markAccepted(client, org.id, invitation.id, person.userId);
+        const joined = await addMember(client, org.id, { userId: user.userId, role: invitation.role, source: 'invitation' });
+        await welcomeBack(client, org.id, user.userId);
+        await markAccepted(client, org.id, invitation.id, user.userId);
         await client.query(
           auditOf(this.ids.uuid(), caller, {
             action: 'invitation.accept',
             target: invitation.id,
             detail: { joined },
-            ...(joined ? { after: { member: person.userId, role: invitation.role } } : {}),
+            ...(joined ? { after: { member: user.userId, role: invitation.role } } : {}),
           }),
         );
       }
-      return readOrg(client, org.id, person.userId);
+      return readOrg(client, org.id, user.userId);
     });
-    this.sessions.forget(person.sessionId);
+    this.sessions.forget(user.sessionId);
     // Joined once, and removed since: the invitation is used up.
     if (org === null) throw used();
     return { ...org, permissions: [...ROLE_PERMISSIONS[org.role]] };
@@ -283,19 +283,19 @@ function without(email: string, outcome: InvitationOutcome['outcome']): Omit<Inv
   return { email, outcome, id: null, link: null, sent: false };
 }
 
-function accountFor(person: SignedIn, email: string): 'matches' | 'unverified' | 'other' {
-  if (person.email?.toLowerCase() !== email) return 'other';
-  return person.emailVerified ? 'matches' : 'unverified';
+function accountFor(user: SignedIn, email: string): 'matches' | 'unverified' | 'other' {
+  if (user.email?.toLowerCase() !== email) return 'other';
+  return user.emailVerified ? 'matches' : 'unverified';
 }
 
 /** Ownership is checked first: the state of an invitation is visible only to its addressee. */
-function assertHolds({ email, state }: LockedInvitation, person: SignedIn): void {
-  const account = accountFor(person, email);
+function assertHolds({ email, state }: LockedInvitation, user: SignedIn): void {
+  const account = accountFor(user, email);
   if (account === 'other') {
     const maskedEmail = maskEmail(email);
     throw new SlipwayError(
       'invitation.other-account',
-      `The invitation is for ${maskedEmail}; you are signed in as ${person.email ?? 'an account without an address'}.`,
+      `The invitation is for ${maskedEmail}; you are signed in as ${user.email ?? 'an account without an address'}.`,
       {
         extensions: { maskedEmail },
       },

@@ -4,7 +4,7 @@ import type { Problem } from '@slipway/contracts/errors';
 import type { Member, MemberPage, MemberRemoval } from '@slipway/contracts/organizations';
 import { until } from '@slipway/testing';
 import { Company } from '../../testing/company.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 type Answer = Member & Problem;
 
@@ -27,11 +27,11 @@ describe('GET /api/v1/orgs/{org}/members', () => {
     );
   });
 
-  const pages = async (person: Person, query: string): Promise<Member[]> => {
+  const pages = async (user: User, query: string): Promise<Member[]> => {
     const all: Member[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: { status: number; body: MemberPage } = await app.http(
-        person,
+        user,
         'GET',
         company.path(`/members?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`),
       );
@@ -67,8 +67,8 @@ describe('GET /api/v1/orgs/{org}/members', () => {
     );
     expect((await app.http(company.owner, 'PATCH', company.path('/budgets'), { memberLimitUsd: '10' })).status).toBe(200);
     expect((await app.http(company.owner, 'PUT', company.path(`/budgets/overrides/${two}`), { limitUsd: null })).status).toBe(200);
-    const spending = async (person: Person) => {
-      const all = new Map((await pages(person, 'limit=200&search=person')).map((each) => [each.userId, each.spending]));
+    const spending = async (user: User) => {
+      const all = new Map((await pages(user, 'limit=200&search=person')).map((each) => [each.userId, each.spending]));
       return [one, two, 'usr_l3'].map((id) => all.get(id));
     };
     expect(await spending(company.owner)).toEqual([
@@ -90,7 +90,7 @@ describe('GET /api/v1/orgs/{org}/members', () => {
 });
 
 describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
-  const setRole = (company: Company, by: Person, who: Person, role: string, expectedRole?: string) =>
+  const setRole = (company: Company, by: User, who: User, role: string, expectedRole?: string) =>
     app.http<Answer>(by, 'PATCH', company.path(`/members/${who.userId}`), { role, ...(expectedRole === undefined ? {} : { expectedRole }) });
 
   it('changes a role with a record of before and after', async () => {
@@ -146,7 +146,7 @@ describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
   it('answers 400 to what is no role and 404 to who is no member', async () => {
     const company = await Company.open(app);
     expect((await setRole(company, company.owner, company.owner, 'king')).status).toBe(400);
-    expect((await setRole(company, company.owner, await app.person(), 'member')).status).toBe(404);
+    expect((await setRole(company, company.owner, await app.user(), 'member')).status).toBe(404);
   });
 });
 
@@ -232,7 +232,7 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
   it('is refused for the last owner, for an owner by an admin, and to members', async () => {
     const company = await Company.open(app);
     const [admin, member] = [await company.member('admin'), await company.member('member')];
-    const remove = (by: Person, who: Person) => app.http<Answer>(by, 'DELETE', company.path(`/members/${who.userId}`));
+    const remove = (by: User, who: User) => app.http<Answer>(by, 'DELETE', company.path(`/members/${who.userId}`));
     expect((await remove(company.owner, company.owner)).body.code).toBe('org.last-owner');
     expect((await remove(admin, company.owner)).status).toBe(403);
     expect((await remove(member, admin)).status).toBe(403);

@@ -3,7 +3,7 @@ import { Sessions } from '@slipway/auth';
 import { ROLES, type Role } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { Company } from '../../testing/company.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const PEOPLE = 5;
 /** From the least to the most: each allows what the one before does. */
@@ -67,18 +67,18 @@ function expected(roles: ReadonlyMap<number, Role>, step: Act): { status: number
 
 describe('whatever members do to each other', () => {
   let app: ConversationApp;
-  let people: Person[];
+  let people: User[];
   beforeAll(async () => {
     app = await ConversationApp.start({ env: { RATE_WRITES_PER_MINUTE: '1000000', RATE_READS_PER_MINUTE: '1000000' } });
-    people = await Promise.all(Array.from({ length: PEOPLE }, (_, at) => app.person(`Person ${at}`)));
+    people = await Promise.all(Array.from({ length: PEOPLE }, (_, at) => app.user(`Person ${at}`)));
     for (const [at, { userId }] of people.entries())
       await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = true WHERE id = $1', [userId, `p${at}@model.example`]);
   });
   afterAll(() => app?.close());
 
   const perform = async (company: Company, step: Act): Promise<number> => {
-    const by = people[step.by] as Person;
-    const who = 'who' in step ? (people[step.who] as Person) : by;
+    const by = people[step.by] as User;
+    const who = 'who' in step ? (people[step.who] as User) : by;
     switch (step.do) {
       case 'set-role':
         return (await app.http(by, 'PATCH', company.path(`/members/${who.userId}`), { role: step.role })).status;
@@ -106,14 +106,14 @@ describe('whatever members do to each other', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 8, maxLength: 14 }), async (steps) => {
         const company = await Company.open(app);
-        await app.owner.query('UPDATE app.membership SET user_id = $2 WHERE org_id = $1', [company.org.id, (people[0] as Person).userId]);
+        await app.owner.query('UPDATE app.membership SET user_id = $2 WHERE org_id = $1', [company.org.id, (people[0] as User).userId]);
         let roles = new Map<number, Role>([[0, 'owner']]);
         for (const step of steps) {
           for (const { sessionId } of people) sessions.forget(sessionId);
           const model = expected(roles, step);
           expect([step, await perform(company, step)]).toEqual([step, model.status]);
           roles = model.roles;
-          expect(await company.roles()).toEqual(Object.fromEntries([...roles].map(([at, has]) => [(people[at] as Person).userId, has])));
+          expect(await company.roles()).toEqual(Object.fromEntries([...roles].map(([at, has]) => [(people[at] as User).userId, has])));
           expect([...roles.values()]).toContain('owner');
         }
       }),

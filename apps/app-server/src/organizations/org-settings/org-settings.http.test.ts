@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_MODEL, LlmProfile, LlmProfileList } from '@slipway/contracts/models';
 import { OrgSettings } from '@slipway/contracts/organizations';
 import { McpServer, McpServerList } from '@slipway/contracts/secrets';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { assertOutside, isInside } from './outside-address.js';
 
 describe('what an organization has set up', () => {
   let app: ConversationApp;
-  let owner: Person;
-  let member: Person;
-  let stranger: Person;
+  let owner: User;
+  let member: User;
+  let stranger: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
-    [owner, member, stranger] = [await app.person(), await app.person(), await app.person()];
+    [owner, member, stranger] = [await app.user(), await app.user(), await app.user()];
     await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
   });
   afterAll(() => app?.close());
@@ -62,7 +62,7 @@ describe('what an organization has set up', () => {
 
   it('a change of when agents ask is wanted for those that run in the same transaction, and no other change or organization is', async () => {
     const jobs = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-settings'")).rows;
-    const patch = async (person: Person, change: object) => (await app.http(person, 'PATCH', `/api/v1/orgs/${person.orgId}/settings`, change)).status;
+    const patch = async (user: User, change: object) => (await app.http(user, 'PATCH', `/api/v1/orgs/${user.orgId}/settings`, change)).status;
     expect([await patch(owner, { maxIterations: 21 }), await patch(owner, { confirmation: 'never', fourEyes: false }), await jobs()]).toEqual([200, 200, []]);
     expect([await patch(owner, { fourEyes: true }), await jobs()]).toEqual([200, [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }]]);
     await app.owner.query('DELETE FROM app.outbox');

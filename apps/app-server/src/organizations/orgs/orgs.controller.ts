@@ -11,7 +11,7 @@ import {
   type TransferOrg,
   type UpdateOrg,
 } from '@slipway/contracts/organizations';
-import { Body, Caller, Person } from '../../http/params.js';
+import { Body, Caller, User } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { MembersService } from '../members/members.service.js';
 import { OrgsService } from './orgs.service.js';
@@ -24,13 +24,13 @@ export class OrgsController {
   ) {}
 
   @Serves(operations.listOrgs)
-  list(@Person() person: SignedIn): OrgList {
-    return { data: [...person.orgs], page: { nextCursor: null } };
+  list(@User() user: SignedIn): OrgList {
+    return { data: [...user.orgs], page: { nextCursor: null } };
   }
 
   @Serves(operations.createOrg)
-  create(@Person() person: SignedIn, @Body() body: CreateOrg): Promise<Org> {
-    return this.orgs.create(person, body);
+  create(@User() user: SignedIn, @Body() body: CreateOrg): Promise<Org> {
+    return this.orgs.create(user, body);
   }
 
   @Serves(operations.updateOrg)

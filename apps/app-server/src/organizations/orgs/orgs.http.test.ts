@@ -18,22 +18,22 @@ const withoutId = ({ requestId: _, ...body }: Record<string, unknown>): Record<s
 
 describe('making an organization', () => {
   it('answers 201 with the caller as its owner, who gets into it with the next request', async () => {
-    const person = await app.person();
-    const made = await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Ærø & Søns ApS' });
+    const user = await app.user();
+    const made = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Ærø & Søns ApS' });
     expect([made.status, made.body]).toMatchObject([
       201,
       { name: 'Ærø & Søns ApS', slug: expect.stringMatching(/^[a-z0-9-]+$/), kind: 'company', role: 'owner', deletesAt: null },
     ]);
-    expect((await app.http<Answer>(person, 'GET', `/api/v1/orgs/${made.body.slug}`)).body.id).toBe(made.body.id);
-    const list = await app.http<{ data: Org[] }>(person, 'GET', '/api/v1/orgs');
-    expect(list.body.data.map(({ id }) => id)).toEqual([person.orgId, made.body.id]);
+    expect((await app.http<Answer>(user, 'GET', `/api/v1/orgs/${made.body.slug}`)).body.id).toBe(made.body.id);
+    const list = await app.http<{ data: Org[] }>(user, 'GET', '/api/v1/orgs');
+    expect(list.body.data.map(({ id }) => id)).toEqual([user.orgId, made.body.id]);
   });
 
   it('refuses an address that is taken and suggests one that is free; without a wanted one it takes the next free', async () => {
-    const person = await app.person();
-    const first = await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
-    const second = await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
-    const third = await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Taken' });
+    const user = await app.user();
+    const first = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
+    const second = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
+    const third = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken' });
     expect([first.status, second.status, second.body.code, second.body.suggestion, third.status, third.body.slug]).toEqual([
       201,
       409,
@@ -45,13 +45,13 @@ describe('making an organization', () => {
   });
 
   it('gives one address once, however many ask for it at the same moment', async () => {
-    const people = await Promise.all(Array.from({ length: 5 }, () => app.person()));
-    const answers = await Promise.all(people.map((person) => app.http(person, 'POST', '/api/v1/orgs', { name: 'Race', slug: 'race' })));
+    const people = await Promise.all(Array.from({ length: 5 }, () => app.user()));
+    const answers = await Promise.all(people.map((user) => app.http(user, 'POST', '/api/v1/orgs', { name: 'Race', slug: 'race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
   it('refuses with 400 what is no name or no address, the product’s own addresses among them', async () => {
-    const person = await app.person();
+    const user = await app.user();
     for (const body of [
       { name: ' ' },
       { name: 'A\u0000' },
@@ -61,15 +61,15 @@ describe('making an organization', () => {
       { name: 'A', slug: `org_${'a'}` },
       { name: 'A', kind: 'personal' },
     ])
-      expect([body, (await app.http(person, 'POST', '/api/v1/orgs', body)).status]).toEqual([body, 400]);
-    expect((await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Api' })).body.slug).toBe('api-2');
-    expect((await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: '日本' })).body.slug).toMatch(/^org/);
+      expect([body, (await app.http(user, 'POST', '/api/v1/orgs', body)).status]).toEqual([body, 400]);
+    expect((await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Api' })).body.slug).toBe('api-2');
+    expect((await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: '日本' })).body.slug).toMatch(/^org/);
   });
 
   it('makes one organization for a request that is repeated with its Idempotency-Key', async () => {
-    const person = await app.person();
+    const user = await app.user();
     const make = (): Promise<{ status: number; body: Answer }> =>
-      app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Repeated' }, { 'idempotency-key': 'once' });
+      app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Repeated' }, { 'idempotency-key': 'once' });
     const [first, second] = [await make(), await make()];
     expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
   });
@@ -86,7 +86,7 @@ describe('an organization', () => {
   });
 
   it('is there for its members, and for others answers every request as one that does not exist', async () => {
-    const outsider = await app.person();
+    const outsider = await app.user();
     const requests = [
       ['GET', '', undefined],
       ['PATCH', '', { name: 'Mine' }],
@@ -123,7 +123,7 @@ describe('an organization', () => {
   });
 
   it('is handed to a member by an owner, who is an admin then; not to an outsider, and not by an admin', async () => {
-    const [admin, outsider] = [await company.member('admin'), await app.person()];
+    const [admin, outsider] = [await company.member('admin'), await app.user()];
     expect((await app.http(company.owner, 'POST', company.path('/transfer'), { userId: outsider.userId })).status).toBe(404);
     expect((await app.http(admin, 'POST', company.path('/transfer'), { userId: admin.userId })).status).toBe(403);
     const handed = await app.http<Answer>(company.owner, 'POST', company.path('/transfer'), { userId: admin.userId });
@@ -145,15 +145,15 @@ describe('an organization', () => {
   });
 
   it('that is personal can be neither left, transferred nor deleted', async () => {
-    const person = await app.person('Solo');
-    const path = `/api/v1/orgs/${person.orgId}`;
+    const user = await app.user('Solo');
+    const path = `/api/v1/orgs/${user.orgId}`;
     for (const [method, rest, body] of [
       ['POST', '/leave', undefined],
-      ['POST', '/transfer', { userId: person.userId }],
+      ['POST', '/transfer', { userId: user.userId }],
       ['DELETE', '', { confirm: 'Solo' }],
-      ['DELETE', `/members/${person.userId}`, undefined],
+      ['DELETE', `/members/${user.userId}`, undefined],
     ] as const) {
-      const answer = await app.http<Answer>(person, method, `${path}${rest}`, body);
+      const answer = await app.http<Answer>(user, method, `${path}${rest}`, body);
       expect([method, rest, answer.status, answer.body.code]).toEqual([method, rest, 409, 'org.personal']);
     }
   });

@@ -33,13 +33,13 @@ export class OrgsService {
    * A company with the caller as its owner. Without a wanted address the first free one that the name gives.
    * @throws SlipwayError `org.slug-taken` with a `suggestion`, `org.too-many`
    */
-  async create(person: SignedIn, body: CreateOrg): Promise<Org> {
-    if (person.orgs.filter(({ kind, role }) => kind === 'company' && role === 'owner').length >= MAX_OWNED)
+  async create(user: SignedIn, body: CreateOrg): Promise<Org> {
+    if (user.orgs.filter(({ kind, role }) => kind === 'company' && role === 'owner').length >= MAX_OWNED)
       throw new SlipwayError('org.too-many', `A user owns at most ${MAX_OWNED} company organizations.`);
     const wanted = body.slug ?? slugOfName(body.name);
     const candidates = body.slug === undefined ? await this.freeSlugs(wanted) : [wanted];
     for (const slug of candidates) {
-      const org = await this.insert(person, { name: body.name, slug });
+      const org = await this.insert(user, { name: body.name, slug });
       if (org !== null) return org;
     }
     throw await this.slugTaken(wanted);
@@ -157,17 +157,17 @@ export class OrgsService {
   }
 
   /** `null`: the address is taken. */
-  private async insert(person: SignedIn, { name, slug }: { name: string; slug: string }): Promise<Org | null> {
+  private async insert(user: SignedIn, { name, slug }: { name: string; slug: string }): Promise<Org | null> {
     const orgId = this.ids.prefixed('org');
-    const caller = { orgId, actor: { kind: 'user' as const, id: person.userId, label: person.name } };
+    const caller = { orgId, actor: { kind: 'user' as const, id: user.userId, label: user.name } };
     const org = await inOrg(this.pool, orgId, async (client) => {
       if (!(await insertOrg(client, { id: orgId, slug, name }))) return null;
-      await addMember(client, orgId, { userId: person.userId, role: 'owner', source: 'founder' });
+      await addMember(client, orgId, { userId: user.userId, role: 'owner', source: 'founder' });
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'org.create', target: orgId, after: { kind: 'company', name, slug } }));
       return this.asSeenBy(client, caller);
     });
     // Whoever made it goes there next: this process is not to answer from what it knew before.
-    if (org !== null) this.sessions.forget(person.sessionId);
+    if (org !== null) this.sessions.forget(user.sessionId);
     return org;
   }
 

@@ -16,7 +16,7 @@ export class MemberSessionsController {
 
   @Serves(operations.listMemberSessions)
   list(@Caller() caller: Principal, @Credential() authenticated: Authenticated, @Query() query: ListMemberSessionsQuery): Promise<MemberSessionPage> {
-    return this.sessions.list(caller, authenticated.kind === 'session' ? authenticated.person.sessionId : null, query);
+    return this.sessions.list(caller, authenticated.kind === 'session' ? authenticated.user.sessionId : null, query);
   }
 
   @Serves(operations.endMemberSession)

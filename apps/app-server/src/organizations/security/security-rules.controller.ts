@@ -24,7 +24,7 @@ export class SecurityRulesController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SecurityRules> {
-    const sessionId = authenticated.kind === 'session' ? authenticated.person.sessionId : null;
+    const sessionId = authenticated.kind === 'session' ? authenticated.user.sessionId : null;
     return versioned(await this.rules.update(caller, sessionId, change, ifMatch), reply);
   }
 }

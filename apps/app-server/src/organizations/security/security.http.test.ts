@@ -5,7 +5,7 @@ import type { Me, MemberSessionPage, SecurityRules } from '@slipway/contracts/or
 import { stopwatch, until } from '@slipway/testing';
 import { io } from 'socket.io-client';
 import { Company } from '../../testing/company.js';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 type Answer<T> = T & Problem;
 
@@ -14,8 +14,8 @@ const DEAD_MS = 4_000;
 
 let app: ConversationApp;
 let company: Company;
-let admin: Person;
-let member: Person;
+let admin: User;
+let member: User;
 beforeAll(async () => {
   app = await ConversationApp.start({ replicas: 2 });
 });
@@ -26,17 +26,17 @@ beforeEach(async () => {
   member = await company.member('member', 'Alan');
 });
 
-const rules = (person: Person, body: object, headers = {}) => app.http<Answer<SecurityRules>>(person, 'PATCH', company.path('/security'), body, headers);
-const sessions = (person: Person, query = '') => app.http<Answer<MemberSessionPage>>(person, 'GET', company.path(`/sessions${query}`));
-const proved = (person: Person, factor = true) => app.owner.query('UPDATE app.session SET second_factor = $2 WHERE id = $1', [person.sessionId, factor]);
+const rules = (user: User, body: object, headers = {}) => app.http<Answer<SecurityRules>>(user, 'PATCH', company.path('/security'), body, headers);
+const sessions = (user: User, query = '') => app.http<Answer<MemberSessionPage>>(user, 'GET', company.path(`/sessions${query}`));
+const proved = (user: User, factor = true) => app.owner.query('UPDATE app.session SET second_factor = $2 WHERE id = $1', [user.sessionId, factor]);
 /** What the second replica answers, which has changed nothing itself. */
-const elsewhere = async (person: Person, path: string): Promise<{ status: number; code: string }> => {
-  const response = await fetch(`${app.replicas[1]?.url}${path}`, { headers: { cookie: person.cookie } });
+const elsewhere = async (user: User, path: string): Promise<{ status: number; code: string }> => {
+  const response = await fetch(`${app.replicas[1]?.url}${path}`, { headers: { cookie: user.cookie } });
   return { status: response.status, code: ((await response.json()) as Problem).code };
 };
-const connect = (person: Person): Promise<{ ended: Promise<string> }> =>
+const connect = (user: User): Promise<{ ended: Promise<string> }> =>
   new Promise((resolve, reject) => {
-    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: person.cookie, origin: app.url } });
+    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: user.cookie, origin: app.url } });
     socket.once('connect_error', reject);
     socket.once('connect', () => resolve({ ended: new Promise((end) => socket.once('disconnect', end)) }));
   });
@@ -127,7 +127,7 @@ describe('rules of an organization for sign-ins', () => {
 
 describe('sessions of members', () => {
   it('are listed with user, device and place, and no others; page by page', async () => {
-    const stranger = await app.person('Stranger');
+    const stranger = await app.user('Stranger');
     await app.owner.query(
       "UPDATE app.session SET user_agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0', address = '203.0.113.9' WHERE id = $1",
       [member.sessionId],
@@ -181,7 +181,7 @@ describe('sessions of members', () => {
   it('an owner’s are for owners to end; those of who is no member do not exist', async () => {
     const refused = await app.http<Problem>(admin, 'DELETE', company.path(`/sessions/${company.owner.sessionId}`));
     expect(refused.body.code).toBe('permission.denied');
-    const stranger = await app.person('Stranger');
+    const stranger = await app.user('Stranger');
     for (const [method, rest] of [
       ['DELETE', `/sessions/${stranger.sessionId}`],
       ['DELETE', '/sessions/ses_none'],

@@ -3,7 +3,7 @@ import type { Problem } from '@slipway/contracts/errors';
 import type { Storage } from '@slipway/contracts/sandboxes';
 import { asSystem, inOrg } from '@slipway/db/sql';
 import { Company } from '../../testing/company.js';
-import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
 import { orgsToWarn, takeWarning } from './storage.queries.js';
 
 const BLOCK = 64 * 1024;
@@ -11,8 +11,8 @@ const BLOCK = 64 * 1024;
 describe('the storage of an organization', () => {
   let app: ConversationApp;
   let company: Company;
-  let member: Person;
-  let other: Person;
+  let member: User;
+  let other: User;
   beforeAll(async () => {
     app = await ConversationApp.start();
     company = await Company.open(app);
@@ -20,8 +20,8 @@ describe('the storage of an organization', () => {
   });
   afterAll(() => app?.close());
 
-  const create = async (person: Person): Promise<string> => {
-    const { status, body } = await app.http<{ id: string }>(person, 'POST', company.path('/conversations'), { prompt: 'Do something' });
+  const create = async (user: User): Promise<string> => {
+    const { status, body } = await app.http<{ id: string }>(user, 'POST', company.path('/conversations'), { prompt: 'Do something' });
     expect(status).toBe(201);
     return body.id;
   };
@@ -30,8 +30,8 @@ describe('the storage of an organization', () => {
     const events = texts.map((text, index) => ({ producerSeq: index + 1, event: thought(text) }));
     expect((await app.ingest({ ...member, orgId: company.org.id }, id, events)).status).toBe(200);
   };
-  const storage = async (person: Person = company.owner): Promise<Storage> => (await app.http<Storage>(person, 'GET', company.path('/storage'))).body;
-  const remove = (person: Person | null, id: string) => app.http<Problem>(person, 'DELETE', company.path(`/conversations/${id}`));
+  const storage = async (user: User = company.owner): Promise<Storage> => (await app.http<Storage>(user, 'GET', company.path('/storage'))).body;
+  const remove = (user: User | null, id: string) => app.http<Problem>(user, 'DELETE', company.path(`/conversations/${id}`));
   const limit = (bytes: number | null) =>
     app.owner.query('INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes', [
       company.org.id,
@@ -59,7 +59,7 @@ describe('the storage of an organization', () => {
 
   it('is for those who may read usage: a member is refused, whoever is no member finds nothing, and no route sets a limit', async () => {
     expect((await app.http(member, 'GET', company.path('/storage'))).status).toBe(403);
-    expect((await app.http(await app.person(), 'GET', company.path('/storage'))).status).toBe(404);
+    expect((await app.http(await app.user(), 'GET', company.path('/storage'))).status).toBe(404);
     for (const method of ['PUT', 'PATCH', 'POST']) expect((await app.http(company.owner, method, company.path('/storage'), { limit: 1 })).status).toBe(404);
   });
 
@@ -81,9 +81,9 @@ describe('the storage of an organization', () => {
   it('a hostile member does not delete what another has made, an admin may, and another organization finds nothing', async () => {
     const id = await create(member);
     expect((await remove(other, id)).body).toMatchObject({ status: 403, code: 'permission.denied' });
-    expect((await remove(await app.person(), id)).status).toBe(404);
-    expect((await app.http(await app.person(), 'GET', company.path(`/conversations/${id}`))).status).toBe(404);
-    const stranger = await app.person();
+    expect((await remove(await app.user(), id)).status).toBe(404);
+    expect((await app.http(await app.user(), 'GET', company.path(`/conversations/${id}`))).status).toBe(404);
+    const stranger = await app.user();
     expect((await app.http(stranger, 'DELETE', app.path(stranger, id))).status).toBe(404);
     expect((await app.http(company.owner, 'GET', company.path(`/conversations/${id}`))).status).toBe(200);
     expect((await remove(company.owner, id)).status).toBe(204);

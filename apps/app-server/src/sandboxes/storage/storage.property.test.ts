@@ -3,7 +3,7 @@ import { inOrg } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import fc from 'fast-check';
 import { IngestService } from '../../log/ingest/ingest.service.js';
-import { ConversationApp, type Person, thought } from '../../testing/conversation-app.js';
+import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
 import { StorageService } from './storage.service.js';
 
 const BLOCK = 64 * 1024;
@@ -28,10 +28,10 @@ const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLen
 
 describe('the counts of storage, whatever sandboxes, members and sweeps do at once on several replicas', () => {
   let app: ConversationApp;
-  let person: Person;
+  let user: User;
   beforeAll(async () => {
     app = await ConversationApp.start({ replicas: 2 });
-    person = await app.person();
+    user = await app.user();
   });
   afterAll(() => app?.close());
 
@@ -42,12 +42,12 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
     let endings = 0;
     await fc.assert(
       fc.asyncProperty(rounds, async (given) => {
-        await app.owner.query('DELETE FROM app.conversation WHERE org_id = $1', [person.orgId]);
+        await app.owner.query('DELETE FROM app.conversation WHERE org_id = $1', [user.orgId]);
         await app.owner.query(
           'INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET used_bytes = 0, limit_bytes = $2',
-          [person.orgId, LIMIT],
+          [user.orgId, LIMIT],
         );
-        const ids = await Promise.all(Array.from({ length: CONVERSATIONS }, async () => (await app.conversation(person)).id));
+        const ids = await Promise.all(Array.from({ length: CONVERSATIONS }, async () => (await app.conversation(user)).id));
         for (const id of ids) await app.started(id);
         const acked = ids.map(() => 0);
         const run = async (
@@ -58,20 +58,20 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
           try {
             if (kind === 'delete') {
               const principal = {
-                orgId: person.orgId,
-                actor: { kind: 'user' as const, id: person.userId, label: 'A' },
+                orgId: user.orgId,
+                actor: { kind: 'user' as const, id: user.userId, label: 'A' },
                 permissions: new Set(['conversation:delete'] as const),
               };
               await storage.deleteConversation(principal, id);
             } else if (kind === 'settle') {
-              const drift = await inOrg(app.pool, person.orgId, (client) =>
-                client.query<{ drift: number }>('SELECT app.settle_storage($1) AS drift', [person.orgId]),
+              const drift = await inOrg(app.pool, user.orgId, (client) =>
+                client.query<{ drift: number }>('SELECT app.settle_storage($1) AS drift', [user.orgId]),
               );
               expect(drift.rows[0]?.drift).toBe(0);
             } else {
               const from = kind === 'again' ? Math.max(1, acked[of] as number) : (acked[of] as number) + 1;
               const events = [0, 1].map((index) => ({ producerSeq: from + index, event: thought(`${of} ${'x'.repeat(bytes)}`) }));
-              const ack = await (ingests[replica % 2] as IngestService).ingest({ org: person.orgId, conversation: id, epoch: 1 }, { epoch: 1, events });
+              const ack = await (ingests[replica % 2] as IngestService).ingest({ org: user.orgId, conversation: id, epoch: 1 }, { epoch: 1, events });
               acked[of] = Math.max(acked[of] as number, ack.ackedProducerSeq);
             }
           } catch (error) {
@@ -87,7 +87,7 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
                coalesce(sum(m.log_bytes + m.blob_bytes + m.snapshot_bytes), 0)::int AS stored, coalesce(sum(c.log_bytes + c.blob_bytes + c.snapshot_bytes), 0)::int AS counted,
                coalesce(min(granted_bytes - m.log_bytes - m.blob_bytes - m.snapshot_bytes), 0)::int AS least, coalesce(max(reserve_bytes), 0)::int AS reserve
              FROM app.conversation c, app.measure_storage(c.org_id, c.id) m WHERE c.org_id = $1`,
-            [person.orgId],
+            [user.orgId],
           );
           const now = rows[0];
           if (now === undefined) throw new Error('a sum answered no row');

@@ -23,18 +23,18 @@ describe('mails about budgets', () => {
   };
 
   it('go out once for each limit and poll, to the user and the owners and admins, whichever process polls', async () => {
-    const [ada, bob, eve] = [await app.person('Ada'), await app.person('Bob'), await app.person('Eve')];
-    for (const [person, email, verified] of [
+    const [ada, bob, eve] = [await app.user('Ada'), await app.user('Bob'), await app.user('Eve')];
+    for (const [user, email, verified] of [
       [ada, 'ada@example.test', true],
       [bob, 'bob@example.test', true],
       [eve, 'eve@example.test', false],
     ] as const)
-      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [person.userId, email, verified]);
-    for (const [person, role] of [
+      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
+    for (const [user, role] of [
       [bob, 'member'],
       [eve, 'admin'],
     ] as const)
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, person.userId, role]);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, user.userId, role]);
     const spend = async (cost: number): Promise<void> => {
       await app.owner.query(
         `INSERT INTO app.usage_day VALUES ($1, $2, $3, '', 'm', '', 1, 0, 0, 0, 0, $4, 0) ON CONFLICT (org_id, day, user_id, repository, model) DO UPDATE SET cost_usd = app.usage_day.cost_usd + excluded.cost_usd`,

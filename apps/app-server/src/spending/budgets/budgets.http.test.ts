@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Problem } from '@slipway/contracts/errors';
 import { BudgetOverride, BudgetPreview, Budgets } from '@slipway/contracts/spending';
-import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 
 describe('budgets of an organization', () => {
   let app: ConversationApp;
@@ -10,7 +10,7 @@ describe('budgets of an organization', () => {
   });
   afterAll(() => app?.close());
 
-  const path = (person: Person, rest = ''): string => `/api/v1/orgs/${person.orgId}/budgets${rest}`;
+  const path = (user: User, rest = ''): string => `/api/v1/orgs/${user.orgId}/budgets${rest}`;
   const today = (): string => new Date().toISOString().slice(0, 10);
   const spend = async (orgId: string, user: string, cost: number): Promise<void> => {
     await app.owner.query(
@@ -19,16 +19,16 @@ describe('budgets of an organization', () => {
     );
     await app.pool.query('SELECT app.settle_budget($1, now())', [orgId]);
   };
-  const change = (person: Person, body: unknown, headers: Record<string, string> = {}): ReturnType<ConversationApp['http']> =>
-    app.http(person, 'PATCH', path(person), body, headers);
-  const member = async (person: Person, name: string): Promise<Person> => {
-    const joined = await app.person(name);
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [person.orgId, joined.userId]);
-    return { ...joined, orgId: person.orgId };
+  const change = (user: User, body: unknown, headers: Record<string, string> = {}): ReturnType<ConversationApp['http']> =>
+    app.http(user, 'PATCH', path(user), body, headers);
+  const member = async (user: User, name: string): Promise<User> => {
+    const joined = await app.user(name);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [user.orgId, joined.userId]);
+    return { ...joined, orgId: user.orgId };
   };
 
   it('200: nothing is limited by default; a change keeps what it does not name, and is in the audit with what was before', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     expect(Budgets.parse((await app.http(ada, 'GET', path(ada))).body)).toMatchObject({
       version: 0,
       orgLimitUsd: null,
@@ -51,20 +51,20 @@ describe('budgets of an organization', () => {
   });
 
   it('412: a change of an outdated version', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     await change(ada, { orgLimitUsd: '1' });
     expect((await change(ada, { orgLimitUsd: '2' }, { 'if-match': '"0"' })).status).toBe(412);
     expect((await change(ada, { orgLimitUsd: '2' }, { 'if-match': '"1"' })).status).toBe(200);
   });
 
   it('402: a spent budget refuses a new conversation and a new message, says whose it is and when it begins again, and lets both through when it is raised', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const bob = await member(ada, 'Bob');
     const { id } = await app.conversation(bob);
     await change(ada, { memberLimitUsd: '10' });
     await spend(ada.orgId, bob.userId, 9.99);
-    const create = (person: Person): ReturnType<ConversationApp['http']> => app.http(person, 'POST', app.path(person), { prompt: 'go' });
-    const send = (person: Person): ReturnType<ConversationApp['http']> => app.http(person, 'POST', app.path(person, id, '/messages'), { text: 'more' });
+    const create = (user: User): ReturnType<ConversationApp['http']> => app.http(user, 'POST', app.path(user), { prompt: 'go' });
+    const send = (user: User): ReturnType<ConversationApp['http']> => app.http(user, 'POST', app.path(user, id, '/messages'), { text: 'more' });
     expect((await create(bob)).status).toBe(201);
     await spend(ada.orgId, bob.userId, 0.01);
     const refused = await create(bob);
@@ -86,9 +86,9 @@ describe('budgets of an organization', () => {
   });
 
   it('an override is a limit of one’s own or none, until it is deleted; only members have one', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const bob = await member(ada, 'Bob');
-    const stranger = await app.person();
+    const stranger = await app.user();
     const at = (user: string): string => path(ada, `/overrides/${user}`);
     await change(ada, { memberLimitUsd: '1' });
     await spend(ada.orgId, bob.userId, 2);
@@ -111,7 +111,7 @@ describe('budgets of an organization', () => {
   });
 
   it('a preview says whom a change would block or free, and changes nothing', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const [bob, cy] = [await member(ada, 'Bob'), await member(ada, 'Cy')];
     await change(ada, { memberLimitUsd: '10' });
     await spend(ada.orgId, bob.userId, 6);
@@ -131,7 +131,7 @@ describe('budgets of an organization', () => {
   });
 
   it('notices are listed newest first, page by page', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     await change(ada, { orgLimitUsd: '10' });
     await spend(ada.orgId, ada.userId, 8.5);
     await spend(ada.orgId, ada.userId, 8.5);
@@ -157,7 +157,7 @@ describe('budgets of an organization', () => {
   });
 
   it('a notice names who has left or never had an account as they were last called, and a limit of nothing makes one notice', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const bob = await member(ada, 'Bob');
     await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, now() AT TIME ZONE 'UTC', 'usr_gone', '', 'm', 'Grace, who has left', 1, 0, 0, 0, 0, 2, 0)`, [
       ada.orgId,
@@ -175,7 +175,7 @@ describe('budgets of an organization', () => {
   });
 
   it('400: amounts and days that are none', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     for (const body of [
       { orgLimitUsd: '1,5' },
       { orgLimitUsd: '-1' },
@@ -189,11 +189,11 @@ describe('budgets of an organization', () => {
   });
 
   it('403 and 404: who may not change them, and whose they are not', async () => {
-    const ada = await app.person('Ada');
+    const ada = await app.user('Ada');
     const bob = await member(ada, 'Bob');
     expect((await change(bob, { orgLimitUsd: '1' })).status).toBe(403);
     expect((await app.http(bob, 'GET', path(bob))).status).toBe(403);
-    const other = await app.person();
+    const other = await app.user();
     expect((await app.http(other, 'PATCH', path(ada), { orgLimitUsd: '1' })).status).toBe(404);
   });
 });

@@ -1,10 +1,9 @@
 import { MAX_BUDGET_PEOPLE } from '@slipway/contracts/spending';
 import type { Columns, PoolClient } from '@slipway/db/sql';
-import { personLabel } from '../usage/usage.queries.js';
+import { userLabel } from '../usage/usage.queries.js';
 
 /** Who is meant, as they were called when they last spent something if they have no account here any more. `$1` is the organization. */
-export const spenderLabel = (id: string): string =>
-  personLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
+export const spenderLabel = (id: string): string => userLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
 
 /** Limits of an organization. Amounts are decimals as Postgres writes them, `null` is none. */
 export type BudgetRow = Columns<'app.budget', 'enabled' | 'reset_day' | 'allow_unpriced' | 'version'> & {

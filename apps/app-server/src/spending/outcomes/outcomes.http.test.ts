@@ -4,7 +4,7 @@ import { type Problem } from '@slipway/contracts/errors';
 import { ConversationOutcomes, MAX_OUTCOME_ROWS, type OutcomeFigures, Outcomes, UserOutcomes } from '@slipway/contracts/spending';
 import { afterCounts, afterOf, decimalOf, perPiece, ratio, ticksOf, workItems } from '@slipway/domain/outcomes';
 import fc from 'fast-check';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 interface MadeConversation {
   readonly id: string;
@@ -33,13 +33,13 @@ jest.setTimeout(180_000);
 
 describe('GET /orgs/{org}/outcomes', () => {
   let app: ConversationApp;
-  let ada: Person;
-  let other: Person;
-  const path = (query = '', person = ada): string => `/api/v1/orgs/${person.orgId}/outcomes${query}`;
+  let ada: User;
+  let other: User;
+  const path = (query = '', user = ada): string => `/api/v1/orgs/${user.orgId}/outcomes${query}`;
   const SPAN = 'from=2026-11-01&to=2026-11-30';
   beforeAll(async () => {
     app = await ConversationApp.start();
-    [ada, other] = [await app.person('Ada'), await app.person('Eve')];
+    [ada, other] = [await app.user('Ada'), await app.user('Eve')];
   });
   afterAll(() => app?.close());
 
@@ -72,8 +72,8 @@ describe('GET /orgs/{org}/outcomes', () => {
     for (const each of made.linked)
       await app.owner.query('INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)', [orgId, rows[0]?.id, each]);
   };
-  const get = async (query: string, person = ada): Promise<Outcomes> => {
-    const { status, body } = await app.http(person, 'GET', path(`?${SPAN}&${query}`, person));
+  const get = async (query: string, user = ada): Promise<Outcomes> => {
+    const { status, body } = await app.http(user, 'GET', path(`?${SPAN}&${query}`, user));
     expect([status, JSON.stringify(body).slice(0, 300)]).toEqual([200, expect.any(String)]);
     return Outcomes.parse(body);
   };
@@ -319,7 +319,7 @@ describe('GET /orgs/{org}/outcomes', () => {
   });
 
   it('adversary: a member, who may not see what things cost, sees none of it; nor does an anonymous caller', async () => {
-    const late = await app.person();
+    const late = await app.user();
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, late.userId]);
     for (const rest of ['', '/users', '/conversations']) {
       expect((await app.http(late, 'GET', path(rest))).status).toBe(403);

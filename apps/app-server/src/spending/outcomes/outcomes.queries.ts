@@ -1,6 +1,6 @@
 import { MAX_OUTCOME_ROWS, type OutcomeDimension } from '@slipway/contracts/spending';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { countedAt, personLabel } from '../usage/usage.queries.js';
+import { countedAt, userLabel } from '../usage/usage.queries.js';
 
 export interface OutcomesFilter {
   /** Days, UTC, both included. */
@@ -148,7 +148,7 @@ export function readOutcomes(pool: SqlPool, orgId: string, filter: OutcomesFilte
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<OutcomeGroup & { is_total: boolean }>(
       `WITH ${FACTS}
-       SELECT g.*, ${has('user') ? personLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label FROM (
+       SELECT g.*, ${has('user') ? userLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label FROM (
          SELECT grouping(${first}) = 1 AS is_total, ${has('day') ? `to_char(f.day, 'YYYY-MM-DD')` : 'NULL'} AS day, ${has('user') ? 'f.user_id' : 'NULL'} AS user_id, max(f.user_label) AS seen_label,
            ${has('repository') ? `nullif(f.repository, '')` : 'NULL'} AS repository, ${has('model') ? 'f.model' : 'NULL'} AS model, ${has('source') ? 'f.source' : 'NULL'} AS source, ${SUMS}
          FROM facts f GROUP BY GROUPING SETS ((${columns.join(', ')}), ())

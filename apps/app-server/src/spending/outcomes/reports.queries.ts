@@ -1,6 +1,6 @@
 import { MAX_OUTCOME_ROWS } from '@slipway/contracts/spending';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { countedAt, personLabel } from '../usage/usage.queries.js';
+import { countedAt, userLabel } from '../usage/usage.queries.js';
 
 export interface UserReport {
   readonly user_id: string;
@@ -30,7 +30,7 @@ export function readUserReports(pool: SqlPool, orgId: string, now: Date): Promis
          SELECT m.user_id, count(*)::int AS published, count(*) FILTER (WHERE o.state = 'merged')::int AS merged
          FROM app.pull_request_outcome o JOIN app.conversation_outcome m ON m.org_id = o.org_id AND m.conversation_id = o.conversation_id WHERE o.org_id = $1 GROUP BY 1
        )
-       SELECT g.*, ${personLabel('g.user_id', 'g.label')} AS user_label FROM (
+       SELECT g.*, ${userLabel('g.user_id', 'g.label')} AS user_label FROM (
          SELECT user_id, coalesce(nullif(b.label, ''), s.label, '') AS label, coalesce(b.conversations, 0) AS conversations, b.first_at, b.last_at, trim_scale(coalesce(s.month_usd, 0))::text AS month_usd,
            trim_scale(coalesce(s.year_usd, 0))::text AS year_usd, trim_scale(coalesce(s.life_usd, 0))::text AS life_usd, coalesce(p.published, 0) AS published, coalesce(p.merged, 0) AS merged
          FROM begun b FULL JOIN spent s USING (user_id) LEFT JOIN pulls p USING (user_id)
@@ -68,7 +68,7 @@ export function readConversationReports(
 ): Promise<{ conversations: ConversationReport[]; asOf: Date | null }> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<ConversationReport>(
-      `SELECT m.conversation_id, c.title, m.user_id, ${personLabel('m.user_id', 'm.user_label')} AS user_label, nullif(m.repository, '') AS repository, m.model, m.source, m.created_at,
+      `SELECT m.conversation_id, c.title, m.user_id, ${userLabel('m.user_id', 'm.user_label')} AS user_label, nullif(m.repository, '') AS repository, m.model, m.source, m.created_at,
          greatest(0, (extract(epoch FROM m.last_at - m.created_at) * 1000)::bigint) AS duration_ms, m.turns, m.failed_turns, m.prompt_tokens, m.completion_tokens, trim_scale(m.cost_usd)::text AS cost_usd,
          p.published, p.merged
        FROM (SELECT * FROM app.conversation_outcome WHERE org_id = $1 AND created_at >= $2::date::timestamp AT TIME ZONE 'UTC' AND created_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC'

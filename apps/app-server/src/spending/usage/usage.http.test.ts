@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Problem } from '@slipway/contracts/errors';
 import { Usage } from '@slipway/contracts/spending';
 import type { z } from 'zod';
-import { ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 describe('GET /orgs/{org}/usage', () => {
   let app: ConversationApp;
-  let ada: Person;
-  let other: Person;
-  const path = (query = '', person = ada): string => `/api/v1/orgs/${person.orgId}/usage${query}`;
+  let ada: User;
+  let other: User;
+  const path = (query = '', user = ada): string => `/api/v1/orgs/${user.orgId}/usage${query}`;
   const spend = (orgId: string, day: string, user: string, repository: string, model: string, cost: string): Promise<unknown> =>
     app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, $4, $5, 'Seen', 2, 1, 100, 40, 10, $6, 1)`, [orgId, day, user, repository, model, cost]);
   beforeAll(async () => {
     app = await ConversationApp.start();
-    [ada, other] = [await app.person('Ada'), await app.person('=Eve')];
+    [ada, other] = [await app.user('Ada'), await app.user('=Eve')];
     await spend(ada.orgId, '2026-11-01', ada.userId, 'https://git.test/a', 'm', '0.1000000001');
     await spend(ada.orgId, '2026-11-02', ada.userId, '', 'm', '1');
     await spend(ada.orgId, '2026-11-02', 'usr_gone', '=HYPERLINK("http://evil")', 'n', '2');
@@ -104,7 +104,7 @@ describe('GET /orgs/{org}/usage', () => {
 
   it('403: who may only see conversations', async () => {
     await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE user_id = $1`, [other.userId]);
-    const late = await app.person();
+    const late = await app.user();
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, late.userId]);
     expect((await app.http(late, 'GET', path())).status).toBe(403);
     expect((await app.http(null, 'GET', path())).status).toBe(401);

@@ -1,8 +1,8 @@
 import { MAX_USAGE_ROWS, type UsageDimension } from '@slipway/contracts/spending';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 
-/** `whose` of `SELECT ${PERSON_LABEL} …` with `id` as the person and `label` as what is known without their account. */
-export const personLabel = (id: string, label: string): string =>
+/** `whose` of `SELECT ${PERSON_LABEL} …` with `id` as the user and `label` as what is known without their account. */
+export const userLabel = (id: string, label: string): string =>
   `coalesce((SELECT u.name FROM app.user_account u WHERE u.id = ${id}), (SELECT a.name FROM app.service_account a WHERE a.id = ${id} AND a.org_id = $1), nullif(${label}, ''), ${id})`;
 
 export interface UsageFilter {
@@ -67,7 +67,7 @@ export function readUsage(pool: SqlPool, orgId: string, filter: UsageFilter): Pr
         ? []
         : (
             await client.query<UsageGroup>(
-              `SELECT g.*, ${has('user') ? personLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label,
+              `SELECT g.*, ${has('user') ? userLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label,
                  (SELECT c.title FROM app.conversation c WHERE c.org_id = $1 AND c.id = g.conversation_id) AS conversation_title FROM (
                  SELECT ${has('day') ? `to_char(d.day, 'YYYY-MM-DD')` : 'NULL'} AS day, ${has('user') ? 'd.user_id' : 'NULL'} AS user_id, max(d.user_label) AS seen_label,
                    ${has('repository') ? `nullif(d.repository, '')` : 'NULL'} AS repository, ${has('model') ? 'd.model' : 'NULL'} AS model,

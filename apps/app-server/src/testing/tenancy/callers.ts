@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
-import type { SeededPerson } from '@slipway/testing';
+import type { SeededUser } from '@slipway/testing';
 
 export interface Reply {
   readonly status: number;
@@ -55,7 +55,7 @@ function safeJson(text: string): unknown {
   }
 }
 
-export function person(url: string, cookie: string, { name, role }: SeededPerson, member: boolean): Caller {
+export function user(url: string, cookie: string, { name, role }: SeededUser, member: boolean): Caller {
   return new Caller(member ? role : `stranger ${name}`, url, { cookie }, member ? new Set<Permission>(ROLE_PERMISSIONS[role]) : null, 'session');
 }
 

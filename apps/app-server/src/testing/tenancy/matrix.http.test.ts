@@ -8,7 +8,7 @@ import { type SeededOrg, seedTwoOrgs } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { featuresWith } from '../../app.module.js';
 import { ConversationApp } from '../conversation-app.js';
-import { Caller, keysOfEachScope, person, type Reply } from './callers.js';
+import { Caller, keysOfEachScope, type Reply, user } from './callers.js';
 import { bodyOf, ORG_REQUESTS, OTHER_REQUESTS, pathOf, type Request } from './requests.js';
 import { canaryOf, makeThings, missingThings, type Things } from './things.js';
 import { forgetFilters } from './unfiltered-sql.js';
@@ -48,9 +48,7 @@ describe('no tenant sees another', () => {
     [mine, theirs] = seeded.orgs;
     const cookies = new SessionCookie('test-session-secret-test-session-secret');
     const callersOf = async (org: SeededOrg, member: boolean): Promise<Caller[]> =>
-      Promise.all(
-        org.members.map(async (each) => person(app.url, `keycloak_auth=${await cookies.sign(each.sessionId, seeded.sessionExpiresAt)}`, each, member)),
-      );
+      Promise.all(org.members.map(async (each) => user(app.url, `keycloak_auth=${await cookies.sign(each.sessionId, seeded.sessionExpiresAt)}`, each, member)));
     anonymous = new Caller('anonymous', app.url, {}, null, 'anonymous');
     members = await callersOf(mine, true);
     const [owner, , member] = members as [Caller, Caller, Caller];

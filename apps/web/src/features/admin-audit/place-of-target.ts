@@ -29,7 +29,7 @@ const TABS: Readonly<Record<string, string>> = {
   'model-deployment': 'models',
   invitation: 'members',
   member: 'members',
-  person: 'members',
+  user: 'members',
   integration: 'integrations',
   webhook: 'integrations',
   domain: 'security',

@@ -21,9 +21,9 @@ export function previewWords(t: Translate, preview: BudgetPreview): { readonly t
     : { tone: 'ok', title: t('adminBudgets.noOneWouldBeBlocked'), names: '' };
 }
 
-function namesOf(t: Translate, persons: ReadonlyArray<{ readonly label: string }>): string {
-  const named = persons.slice(0, NAMED).map(({ label }) => label);
-  return persons.length > NAMED ? t('adminBudgets.andMore', { names: named.join(', '), count: persons.length - NAMED }) : named.join(', ');
+function namesOf(t: Translate, users: ReadonlyArray<{ readonly label: string }>): string {
+  const named = users.slice(0, NAMED).map(({ label }) => label);
+  return users.length > NAMED ? t('adminBudgets.andMore', { names: named.join(', '), count: users.length - NAMED }) : named.join(', ');
 }
 
 /** The spent part of a limit, 0 to 100; `null` without a limit. For a bar: the numbers beside it are exact. */

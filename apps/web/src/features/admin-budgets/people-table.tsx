@@ -1,5 +1,5 @@
 'use client';
-import { type BudgetPerson, type Budgets, PutBudgetOverride } from '@slipway/contracts/spending';
+import { type Budgets, type BudgetUser, PutBudgetOverride } from '@slipway/contracts/spending';
 import { Badge, Button, Dialog, Field, Input, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
@@ -14,38 +14,37 @@ import { spentPercent } from './budget-words.ts';
 /** Who has spent how much of what they may, those who spent most first. */
 export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budgets; mayChange: boolean; onChanged: () => void }) {
   const t = useTranslations();
-  const [changing, setChanging] = useState<BudgetPerson | null>(null);
+  const [changing, setChanging] = useState<BudgetUser | null>(null);
   return (
     <>
       <Table
         label={t('adminBudgets.spendingByUser')}
         rows={budgets.people}
-        rowKey={(person) => person.user.id}
+        rowKey={(user) => user.user.id}
         columns={[
-          { label: t('common.user'), phone: 'title', cell: (person) => <span className="font-medium break-words">{person.user.label}</span> },
-          { label: t('adminBudgets.spent'), cell: (person) => <Spent spending={person} /> },
+          { label: t('common.user'), phone: 'title', cell: (user) => <span className="font-medium break-words">{user.user.label}</span> },
+          { label: t('adminBudgets.spent'), cell: (user) => <Spent spending={user} /> },
           {
             label: t('adminBudgets.limit'),
-            cell: (person) => (
+            cell: (user) => (
               <span>
-                {person.limitUsd === null ? t('common.none') : money(Number(person.limitUsd))}
-                {person.source === 'override' ? t('adminBudgets.individual') : ''}
+                {user.limitUsd === null ? t('common.none') : money(Number(user.limitUsd))}
+                {user.source === 'override' ? t('adminBudgets.individual') : ''}
               </span>
             ),
           },
           {
             label: t('common.state'),
-            cell: (person) =>
-              person.blocked ? <Badge tone="bad">{t('adminBudgets.blocked')}</Badge> : <Badge tone="ok">{t('adminBudgets.withinBudget')}</Badge>,
+            cell: (user) => (user.blocked ? <Badge tone="bad">{t('adminBudgets.blocked')}</Badge> : <Badge tone="ok">{t('adminBudgets.withinBudget')}</Badge>),
           },
           {
             label: t('common.actions'),
             unnamed: true,
             align: 'end',
             phone: 'actions',
-            cell: (person) =>
+            cell: (user) =>
               mayChange ? (
-                <Button size="small" aria-label={t('adminBudgets.changeLimitFor', { label: person.user.label })} onClick={() => setChanging(person)}>
+                <Button size="small" aria-label={t('adminBudgets.changeLimitFor', { label: user.user.label })} onClick={() => setChanging(user)}>
                   {t('adminBudgets.change')}
                 </Button>
               ) : null,
@@ -60,7 +59,7 @@ export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budget
       >
         {changing === null ? null : (
           <Override
-            person={changing}
+            user={changing}
             onClose={() => setChanging(null)}
             onDone={() => {
               setChanging(null);
@@ -89,17 +88,17 @@ export function Spent({ spending }: { spending: { readonly spentUsd: string; rea
   );
 }
 
-function Override({ person, onClose, onDone }: { person: BudgetPerson; onClose: () => void; onDone: () => void }) {
+function Override({ user, onClose, onDone }: { user: BudgetUser; onClose: () => void; onDone: () => void }) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
-    initial: { limitUsd: person.limitUsd ?? '' },
+    initial: { limitUsd: user.limitUsd ?? '' },
     schema: PutBudgetOverride,
     requestOf: ({ limitUsd }) => ({ limitUsd: limitUsd.trim() === '' ? null : limitUsd.trim() }),
-    send: (body) => api.putBudgetOverride({ org: org.id, user: person.user.id, body }),
+    send: (body) => api.putBudgetOverride({ org: org.id, user: user.user.id, body }),
     onDone,
   });
-  const inherit = useMutation({ mutationFn: () => api.deleteBudgetOverride({ org: org.id, user: person.user.id }), onSuccess: onDone });
+  const inherit = useMutation({ mutationFn: () => api.deleteBudgetOverride({ org: org.id, user: user.user.id }), onSuccess: onDone });
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('adminBudgets.budgetPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoIndividualLimit')} error={form.error('limitUsd')}>
@@ -116,7 +115,7 @@ function Override({ person, onClose, onDone }: { person: BudgetPerson; onClose: 
       <FormFailure failure={form.failure} />
       <ErrorNotice error={inherit.error} />
       <div className="flex flex-wrap justify-end gap-2">
-        {person.source === 'override' ? (
+        {user.source === 'override' ? (
           <Button busy={inherit.isPending} onClick={() => inherit.mutate()}>
             {t('adminBudgets.useDefault')}
           </Button>

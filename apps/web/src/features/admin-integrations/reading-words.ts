@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Translate } from '../../messages/translate.ts';
 import { triggerWords } from './connection-words.ts';
 
-/** The parts of an intent that a person reads. Its other fields are for the worker, and change with it. */
+/** The parts of an intent that a user reads. Its other fields are for the worker, and change with it. */
 const Intent = z.object({
   trigger: z.string(),
   actor: z.object({ id: z.string(), login: z.string() }),

@@ -64,7 +64,7 @@ export function Invitations({ invite }: { invite: () => void }) {
               </Button>
             }
           >
-            {t('adminMembers.eachPersonGetsALink')}
+            {t('adminMembers.eachUserGetsALink')}
           </EmptyState>
         }
         filtered={state === undefined ? null : () => setState(null)}

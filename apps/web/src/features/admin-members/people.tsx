@@ -87,7 +87,7 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
   const { me, org } = useSession();
   const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
   const columns: Column<Member>[] = [
-    { label: t('common.user'), phone: 'title', cell: (member) => <Person member={member} mine={member.userId === me.id} /> },
+    { label: t('common.user'), phone: 'title', cell: (member) => <User member={member} mine={member.userId === me.id} /> },
     {
       label: t('common.role'),
       className: 'md:w-40',
@@ -123,7 +123,7 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
   return <Table label={t('common.users')} columns={columns} rows={rows} rowKey={(member) => member.userId} />;
 }
 
-function Person({ member, mine }: { member: Member; mine: boolean }) {
+function User({ member, mine }: { member: Member; mine: boolean }) {
   const t = useTranslations();
   return (
     <span className="block min-w-0">

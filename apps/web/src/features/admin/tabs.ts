@@ -30,7 +30,7 @@ const ADMIN_TABS = [
   { path: 'danger', label: 'common.dangerZone', any: ['org:write', 'org:transfer', 'org:delete'] },
 ] as const satisfies readonly AdminTab[];
 
-/** The tabs that this person may open in this organization. */
+/** The tabs that this user may open in this organization. */
 export function adminTabs(org: Pick<Org, 'permissions' | 'kind'>): readonly AdminTab[] {
   const tabs: readonly AdminTab[] = ADMIN_TABS;
   return tabs.filter((tab) => tab.any.some((permission) => org.permissions.includes(permission)) && (tab.companyOnly === undefined || org.kind === 'company'));

@@ -18,7 +18,7 @@ export function PagePicture(props: {
   /** The picture is from before the connection was lost. */
   old: boolean;
   send: (request: BrowserLiveRequest) => void;
-  /** The person wants to be out of the page. */
+  /** The user wants to be out of the page. */
   leave: () => void;
 }) {
   const t = useTranslations();

@@ -8,7 +8,7 @@ import { useSession } from '../session/me.ts';
 import { FramePainter } from './frame-painter.ts';
 import { useHold } from './use-hold.ts';
 
-/** How long a sentence for the person stays. Milliseconds. */
+/** How long a sentence for the user stays. Milliseconds. */
 const NOTICE_MS = 8_000;
 
 export interface BrowserView {
@@ -16,7 +16,7 @@ export interface BrowserView {
   /** `null` until it is known. It may be old while the channel is not open. */
   readonly state: BrowserState | null;
   readonly errors: readonly BrowserPageError[];
-  /** A sentence for this person, for a while. */
+  /** A sentence for this user, for a while. */
   readonly notice: string | null;
   readonly attach: (canvas: HTMLCanvasElement | null) => void;
   /** Whether there has been a picture. */
@@ -26,7 +26,7 @@ export interface BrowserView {
   readonly handBack: (note: string) => void;
 }
 
-/** The agent's browser as it is now, and what this person does with it. */
+/** The agent's browser as it is now, and what this user does with it. */
 export function useBrowserView(): BrowserView {
   const { conversation } = useConversation();
   const { me } = useSession();
@@ -76,7 +76,7 @@ export function useBrowserView(): BrowserView {
 
   const send = (request: BrowserLiveRequest) => void channel.send(request);
   const take = () => send({ type: 'take', name: me.name.slice(0, 100), hold: hold.begin() });
-  /** Cut off in the middle of it: the browser is still this person's for a minute. */
+  /** Cut off in the middle of it: the browser is still this user's for a minute. */
   const comeBack = (known: BrowserState) => {
     if (!hold.held) return;
     if (known.holder === null) hold.end();

@@ -14,7 +14,7 @@ import { useFilePatch } from './use-changes.ts';
 /** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
 const LARGE = 200_000;
 
-/** The viewer scrolls sideways inside its shadow root; a person without a pointer must get there. */
+/** The viewer scrolls sideways inside its shadow root; a user without a pointer must get there. */
 function reachByKeyboard(node: HTMLElement): void {
   for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0;
 }

@@ -6,7 +6,7 @@ import { useSession } from '../session/me.ts';
 import { PANELS } from './panels.ts';
 import { useFreshChanges } from './use-changes.ts';
 
-/** Beside the timeline. Which tab is open is in the address; one that is not for this person is the first. */
+/** Beside the timeline. Which tab is open is in the address; one that is not for this user is the first. */
 export function SidePanel() {
   const t = useTranslations();
   const [tab, setTab] = useAddressValue('tab');

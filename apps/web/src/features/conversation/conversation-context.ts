@@ -11,7 +11,7 @@ export interface ConversationScope {
   /** What never changes: id, repository, branch, model, owner. */
   readonly conversation: Conversation;
   readonly orgId: string;
-  /** Which rows the person opened or closed: a row that scrolls away and back stays as it was. */
+  /** Which rows the user opened or closed: a row that scrolls away and back stays as it was. */
   readonly openRows: Map<string, boolean>;
   /** Brings a position of the log into sight. */
   readonly reveal: Reveal;

@@ -21,7 +21,7 @@ export interface Step {
   readonly error: string | null;
   /** What a sub-agent did for it, in its own log. */
   readonly inside?: readonly LoggedEvent[];
-  /** The person stopped the run before an answer came. */
+  /** The user stopped the run before an answer came. */
   readonly interrupted: boolean;
 }
 
@@ -78,7 +78,7 @@ export type StepState = 'running' | 'done' | 'failed' | 'interrupted' | 'rejecte
 /** How the agent begins its answer to a call that was broken off. */
 const INTERRUPTED = 'interrupted: ';
 
-/** Before the reason of a call that a person or a hook did not let happen. */
+/** Before the reason of a call that a user or a hook did not let happen. */
 export const REJECTED = 'rejected: ';
 
 /** A terminal command that answered with -1 is still running in its shell; that is not a failure. */

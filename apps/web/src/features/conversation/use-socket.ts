@@ -57,7 +57,7 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       if (answer.success && answer.data.ok) store.connection.set('live');
       else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
       else {
-        // The organization may ask for another sign-in by now, or the person may have left it: the page says so when it is read again who is signed in.
+        // The organization may ask for another sign-in by now, or the user may have left it: the page says so when it is read again who is signed in.
         if (answer.success) void queries.invalidateQueries({ queryKey: ['me'] });
         later(() => void subscribe());
       }

@@ -18,7 +18,7 @@ import { SwitchAccountButton } from '../session/switch-account-button.tsx';
 /** How long a program's key may last. Days. */
 const DAYS = [1, 7, 30, DEFAULT_API_KEY_DAYS, 365];
 
-/** What may be offered: what the person holds there and, when the program has named something, nothing beyond that. */
+/** What may be offered: what the user holds there and, when the program has named something, nothing beyond that. */
 function offeredIn(org: Org | undefined, request: DeviceRequest): readonly Permission[] {
   const held = org?.permissions ?? [];
   return request.scopes.length === 0 ? held : held.filter((permission) => request.scopes.includes(permission));

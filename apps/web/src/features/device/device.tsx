@@ -12,7 +12,7 @@ import { Failed } from '../frame/failed.tsx';
 import { SignedIn } from '../session/signed-in.tsx';
 import { ApproveForm } from './approve-form.tsx';
 
-/** A program without a browser waits for this person: its code, what it would be able to do, yes or no. */
+/** A program without a browser waits for this user: its code, what it would be able to do, yes or no. */
 export function Device() {
   return <SignedIn>{() => <Code />}</SignedIn>;
 }

@@ -123,7 +123,7 @@ const basics: Extension = [
   editorLook,
 ];
 
-/** What the sandbox has is struck out in red above each place where the person's text differs. */
+/** What the sandbox has is struck out in red above each place where the user's text differs. */
 function against(t: Translate, other: string): Extension {
   return unifiedMergeView({
     original: other,

@@ -13,7 +13,7 @@ export interface OpenFile {
   readonly path: string;
   /** What the sandbox has; `null`: not known yet. */
   readonly state: FileState | null;
-  /** Of a text, and of anything in whose place the person has one. */
+  /** Of a text, and of anything in whose place the user has one. */
   readonly draft: FileDraft | null;
   /** A secret was hidden in the text on its way: it is shown, and must not be written. */
   readonly masked: boolean;
@@ -23,7 +23,7 @@ export interface OpenFile {
   readonly kept: boolean;
 }
 
-/** The open file and what the person wrote into it. What is not saved outlives the connection, the page, and other files that are opened meanwhile. */
+/** The open file and what the user wrote into it. What is not saved outlives the connection, the page, and other files that are opened meanwhile. */
 export class FileStore {
   readonly file = new Slice<OpenFile | null>(null);
   /** Paths with something that is not saved. */

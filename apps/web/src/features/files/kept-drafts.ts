@@ -1,6 +1,6 @@
 import { dropWriting, noteWriting } from '../../browser/kept-writing.ts';
 
-/** What a person wrote into a file and did not save, kept in this browser. */
+/** What a user wrote into a file and did not save, kept in this browser. */
 export interface KeptDraft {
   /** The version that it was made from; `null`: there was no file. */
   readonly base: string | null;

@@ -13,7 +13,7 @@ interface SidesProps {
   compare: (on: boolean) => void;
 }
 
-/** Where the person's text and the sandbox's are not the same, and what can be done; neither goes before it is chosen. */
+/** Where the user's text and the sandbox's are not the same, and what can be done; neither goes before it is chosen. */
 export function Sides({ session, file, compares, compare }: SidesProps) {
   const t = useTranslations();
   const { draft, state } = file;

@@ -8,7 +8,7 @@ import { useStored } from '../../browser/stored.ts';
 import { adminTabs, isAdmin } from '../admin/tabs.ts';
 import { useSession } from '../session/me.ts';
 import { OrgSwitcher } from './org-switcher.tsx';
-import { PersonMenu } from './person-menu.tsx';
+import { UserMenu } from './user-menu.tsx';
 
 function usePlaces() {
   const t = useTranslations();
@@ -82,7 +82,7 @@ export function Rail() {
             <PanelLeftOpen aria-hidden />
           </IconButton>
         ) : null}
-        <PersonMenu narrow={narrow} />
+        <UserMenu narrow={narrow} />
       </div>
     </nav>
   );
@@ -108,7 +108,7 @@ export function CompactHeader() {
           </Link>
         ))}
       </div>
-      <PersonMenu narrow />
+      <UserMenu narrow />
     </nav>
   );
 }

@@ -176,7 +176,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The words of a close frame as a person reads them: this client does by itself what they ask a client to do. */
+/** The words of a close frame as a user reads them: this client does by itself what they ask a client to do. */
 function sentence(t: Translate, words: string): string {
   const reason = words.replace(/; connect again\.?$/, '');
   if (reason === '') return t('live.theConnectionWasLost');

@@ -1,6 +1,6 @@
 /**
  * How a live channel stands, with a reason in words that can be shown.
- * `away` comes back by itself; `refused` only when the person asks for it.
+ * `away` comes back by itself; `refused` only when the user asks for it.
  */
 export type LiveState =
   | { readonly phase: 'connecting' }

@@ -11,7 +11,7 @@ const CONNECTING: LiveState = { phase: 'connecting' };
 
 /**
  * A live channel of this conversation's sandbox, as long as the component is there and the sandbox can be reached; it comes back by itself when it was cut.
- * Reaching never starts a sandbox. `LiveNotice` says to the person how it stands.
+ * Reaching never starts a sandbox. `LiveNotice` says to the user how it stands.
  *
  * @param address the channel, with its query if it has one: `terminal?shell=x`. Another one is another connection; `null` for none.
  * @param listener may be another one at each render: the newest is called.

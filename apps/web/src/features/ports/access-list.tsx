@@ -46,10 +46,10 @@ export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxA
         <ul className="divide-y divide-line rounded-lg border border-line">
           {ports.map((port) => (
             <PortLine
-              key={`${port.port} ${port.person.id}`}
+              key={`${port.port} ${port.user.id}`}
               open={port}
-              mine={port.person.id === me.id}
-              reopen={port.person.id === me.id ? reopen : undefined}
+              mine={port.user.id === me.id}
+              reopen={port.user.id === me.id ? reopen : undefined}
               ending={ending === 'all' || ending?.[0] === port.ids[0]}
               end={() => end.mutate(port.ids)}
             />
@@ -63,7 +63,7 @@ export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxA
 function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: PortAddress) => void) | null | undefined; ending: boolean; end: () => void }) {
   const t = useTranslations();
   const { open, mine, reopen, ending, end } = props;
-  const { port, person, openedAt, endsAt } = open;
+  const { port, user, openedAt, endsAt } = open;
   // What the panels of this page hold, too: there is no page at it to open.
   const panels = port === SANDBOX_PORTS['agent-server'];
   const name = panels ? t('ports.terminalFilesAndBrowserOf') : portName(port);
@@ -74,7 +74,7 @@ function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: Por
           {t('ports.port', { port })} {name === null ? null : <span className="font-normal text-ink-muted">{name}</span>}
         </p>
         <p className="text-xs text-ink-muted">
-          {t.rich('ports.openedExpires', { label: mine ? t('common.you') : person.label, openedAt, ago: asAgo, endsAt, ahead: asAhead })}
+          {t.rich('ports.openedExpires', { label: mine ? t('common.you') : user.label, openedAt, ago: asAgo, endsAt, ahead: asAhead })}
         </p>
       </div>
       {reopen === undefined || panels ? null : (
@@ -87,7 +87,7 @@ function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: Por
         tone="danger"
         busy={ending}
         onClick={end}
-        aria-label={mine ? t('ports.endYourAccess', { port }) : t('ports.endAccessOf', { label: person.label, port })}
+        aria-label={mine ? t('ports.endYourAccess', { port }) : t('ports.endAccessOf', { label: user.label, port })}
       >
         {t('ports.revoke')}
       </Button>

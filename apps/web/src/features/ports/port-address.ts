@@ -13,7 +13,7 @@ export const USUAL_PORTS = [3000, 5173, 8080] as const;
 const ADDRESS = /^(?:(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])?:)?([a-z0-9-]+)([/?#]\S*)?$/i;
 const MAX_PATH = SandboxTicketForm.shape.path.unwrap().maxLength ?? 0;
 
-/** What a person types or copies from a dev server's words: `5173`, `:5173`, `localhost:5173/admin`, `vscode`. Else a sentence that says what is wrong. */
+/** What a user types or copies from a dev server's words: `5173`, `:5173`, `localhost:5173/admin`, `vscode`. Else a sentence that says what is wrong. */
 export function readPortAddress(t: Translate, text: string): PortAddress | string {
   const typed = text.trim();
   if (typed === '') return t('ports.enterAPortSuchAs');

@@ -10,7 +10,7 @@ import { handInTicket, mayOpenTab } from './hand-in-ticket.ts';
 import type { PortAddress } from './port-address.ts';
 import { type Reach, reachOf } from './reach.ts';
 
-/** Who has what open; read again when something changes here and when the person comes back to the page. */
+/** Who has what open; read again when something changes here and when the user comes back to the page. */
 export function useAccessList(): UseQueryResult<OpenSandboxAccess[]> {
   const { orgId, conversation } = useConversation();
   return useQuery({

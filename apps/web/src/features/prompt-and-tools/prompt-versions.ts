@@ -70,7 +70,7 @@ const MAX_DEPTH = 4;
 /** Most values of a choice that are named. */
 const MAX_VALUES = 8;
 
-/** `string`, `string[]`, `"a" | "b"`: a schema's type as a person reads it. */
+/** `string`, `string[]`, `"a" | "b"`: a schema's type as a user reads it. */
 function typeOf(schema: unknown, depth = 0): string {
   const { type, items, enum: values, const: only, anyOf, oneOf } = fieldsOf(schema);
   if (Array.isArray(values))

@@ -39,7 +39,7 @@ export interface Session {
 }
 export const SessionContext = createContext<Session | null>(null);
 
-/** The person and the organization of the address. Only under `Frame`. */
+/** The user and the organization of the address. Only under `Frame`. */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (session === null) throw new Error('useSession outside of Frame');

@@ -3,7 +3,7 @@ import { forgetWriting } from '../../browser/kept-writing.ts';
 
 const Answer = z.object({ logoutUrl: z.string() });
 
-/** Ends the session here. Answers where to go to end it at the identity provider as well. @throws when the server could not be reached: the person is then still signed in. */
+/** Ends the session here. Answers where to go to end it at the identity provider as well. @throws when the server could not be reached: the user is then still signed in. */
 async function endSession(): Promise<string> {
   const response = await fetch('/api/logout', {
     method: 'POST',
@@ -45,7 +45,7 @@ function keepReturnPath(path: string): void {
   try {
     window.sessionStorage.setItem(RETURN_PATH, path);
   } catch {
-    // The person then opens the page once more.
+    // The user then opens the page once more.
   }
 }
 

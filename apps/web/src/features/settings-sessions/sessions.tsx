@@ -14,7 +14,7 @@ import { signOut } from '../session/sign-out.ts';
 
 const KEY = ['my-sessions'];
 
-/** Browsers that are signed in as this person, and the end of any of them. */
+/** Browsers that are signed in as this user, and the end of any of them. */
 export function Sessions() {
   const t = useTranslations();
   const sessions = useQuery<readonly MySession[]>({ queryKey: KEY, queryFn: async ({ signal }) => (await api.listMySessions({ signal })).data });

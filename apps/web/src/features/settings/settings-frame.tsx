@@ -9,7 +9,7 @@ import { LAST_ORG, lastOrg } from '../frame/last-org.ts';
 import { Shell } from '../frame/shell.tsx';
 import { SignedIn } from '../session/signed-in.tsx';
 
-/** Pages about the person, in the order of the tabs. */
+/** Pages about the user, in the order of the tabs. */
 const SETTINGS_TABS = [
   { path: 'profile', label: 'common.profile' },
   { path: 'sessions', label: 'common.sessions' },

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 
 const KEY = ['my-settings'];
 
-/** What the person has chosen for themselves. */
+/** What the user has chosen for themselves. */
 export function useMySettings(): UseQueryResult<MySettings> {
   return useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.getMySettings({ signal }), staleTime: 60_000 });
 }

@@ -24,7 +24,7 @@ export interface ShellScreenOptions {
   readonly send: (request: ShellLiveRequest) => void;
   readonly type: (bytes: Uint8Array<ArrayBuffer>) => void;
   readonly follow: (url: string) => void;
-  /** The person wants to leave the terminal by the keyboard, or to search it. */
+  /** The user wants to leave the terminal by the keyboard, or to search it. */
   readonly wants: (what: 'leave' | 'search') => void;
   /** What cannot be seen on the screen: a sentence, or `null` when it is over. */
   readonly note: (words: string | null) => void;

@@ -12,7 +12,7 @@ import { LiveNotice } from '../live/live-notice.tsx';
 import { ShellView } from './shell-view.tsx';
 import { useShells } from './use-shells.ts';
 
-/** The person's shells in the sandbox, and the agent's to look on. */
+/** The user's shells in the sandbox, and the agent's to look on. */
 export function TerminalPanel() {
   const t = useTranslations();
   const { channel, shells, shown, show, open, close, lost } = useShells();

@@ -8,7 +8,7 @@ import { useLiveChannel } from '../live/use-live-channel.ts';
 
 export interface Shells {
   readonly channel: LiveChannel;
-  /** `null` until the sandbox has listed them. The person's first, then the agent's. */
+  /** `null` until the sandbox has listed them. The user's first, then the agent's. */
   readonly shells: readonly LiveShell[] | null;
   readonly shown: LiveShell | null;
   readonly show: (id: string) => void;
@@ -18,7 +18,7 @@ export interface Shells {
   readonly lost: boolean;
 }
 
-/** The shells of this sandbox. A person who has none is given one when the panel opens. */
+/** The shells of this sandbox. A user who has none is given one when the panel opens. */
 export function useShells(): Shells {
   const t = useTranslations();
   const [shells, setShells] = useState<readonly LiveShell[] | null>(null);
@@ -26,7 +26,7 @@ export function useShells(): Shells {
   const [lost, setLost] = useState(false);
   const [opening, setOpening] = useState(false);
   const first = useRef(true);
-  /** The person has closed one: the next list is shorter for that. */
+  /** The user has closed one: the next list is shorter for that. */
   const closing = useRef(false);
   const channel = useLiveChannel('terminal', {
     onMessage: (given) => {

@@ -10,7 +10,7 @@ export const adminMembers = {
   invitations: 'invitations',
   noInvitationsYet: 'No invitations yet',
   invitePeople: 'Invite people',
-  eachPersonGetsALink: 'Each person gets a link that is valid for seven days. Its status appears here.',
+  eachUserGetsALink: 'Each person gets a link that is valid for seven days. Its status appears here.',
   newLinkFor: 'New link for {email}',
   thisInstallationSendsNoEmail:
     'This installation sends no email, so send the link yourself. It is shown only now and is valid for seven days. The previous link no longer works.',

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, type GiteaRepository, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import type { CodeHost, ForgeComments } from '../../calls/code-host.js';
 import { ProviderClient } from '../../calls/provider-client.js';
@@ -23,8 +23,8 @@ const SECRET = 'a-secret-of-the-hook';
 
 describeUnless(missing)('a real Gitea', () => {
   let gitea: Gitea;
-  let ada: GiteaPerson;
-  let bot: GiteaPerson;
+  let ada: GiteaUser;
+  let bot: GiteaUser;
   let shop: GiteaRepository;
   let calls: CodeHost & ForgeComments;
   let token: string;

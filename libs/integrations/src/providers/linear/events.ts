@@ -4,14 +4,14 @@ import { commandOf } from '../../mention/mention.js';
 import { fields, id, list, maybe, moment, name, text, title, url } from '../../reading/fields.js';
 import { type EventReader, ignored, intent, lifecycle, namesLabel, reads, refusedActor, triggerOf } from '../../reading/reading.js';
 
-const person = fields({ id, name: maybe(title) });
+const user = fields({ id, name: maybe(title) });
 const team = maybe(fields({ id, key: maybe(name) }));
 const childIssue = fields({ id, identifier: name, title, url, description: text, team });
 
 const session = fields({
   id,
   url,
-  creator: maybe(person),
+  creator: maybe(user),
   issue: maybe(childIssue),
   comment: maybe(fields({ id, body: text, userId: maybe(id) })),
   createdAt: moment,
@@ -20,12 +20,12 @@ const activity = fields({
   id,
   content: fields({ type: maybe(name), body: text }),
   signal: maybe(name),
-  user: maybe(person),
+  user: maybe(user),
   userId: maybe(id),
   createdAt: moment,
 });
 
-const personOf = (from: z.output<typeof person> | null): Actor | null => (from === null ? null : { id: from.id, login: from.name ?? from.id, kind: 'user' });
+const userOf = (from: z.output<typeof user> | null): Actor | null => (from === null ? null : { id: from.id, login: from.name ?? from.id, kind: 'user' });
 const teamOf = (from: z.output<typeof team>): { team?: string; teamKey?: string } =>
   from === null ? {} : { team: from.id, ...(from.key === null ? {} : { teamKey: from.key }) };
 /** Neither a user nor an actor that an organization could list. */
@@ -64,12 +64,12 @@ const agentSession = reads(
     };
     if (action === 'created') {
       const passage = { id: comment?.id ?? from.id, text: comment?.body ?? '', createdAt: from.createdAt, url: from.url };
-      return heard(personOf(from.creator) ?? AUTOMATION, passage, thread.key, 'agent-session');
+      return heard(userOf(from.creator) ?? AUTOMATION, passage, thread.key, 'agent-session');
     }
     if (action !== 'prompted') return ignored('event-not-followed');
     if (agentActivity === null) return ignored('unreadable', 'agentActivity');
     const { id: activityId, content, signal, user, userId, createdAt } = agentActivity;
-    const actor = personOf(user) ?? (userId === null ? AUTOMATION : { id: userId, login: userId, kind: 'user' as const });
+    const actor = userOf(user) ?? (userId === null ? AUTOMATION : { id: userId, login: userId, kind: 'user' as const });
     const trigger = signal === 'stop' ? 'stop' : (commandOf(content.body) ?? 'agent-session');
     return heard(actor, { id: activityId, text: content.body, createdAt, url: from.url }, `${thread.key}/${activityId}`, trigger);
   },
@@ -101,7 +101,7 @@ const issueData = fields({
   labels: list(fields({ id, name })),
   assigneeId: maybe(id),
   delegateId: maybe(id),
-  creator: maybe(person),
+  creator: maybe(user),
   botActor: z.unknown().optional(),
   createdAt: moment,
   updatedAt: moment,
@@ -121,7 +121,7 @@ const issues = reads(fields({ ...about, data: issueData, updatedFrom: before }),
     (fresh || (updatedFrom !== null && updatedFrom[field] !== undefined)) && data[field] !== null && context.own.ids.includes(data[field]);
   const actor = isBot(data.botActor) && by === null ? AUTOMATION : actorOf(by);
   const thread = ticket(data, at, data.state?.type === 'completed' || data.state?.type === 'canceled');
-  const described = { id: data.id, author: personOf(data.creator) ?? AUTOMATION, text: data.description, createdAt: data.createdAt, url: at };
+  const described = { id: data.id, author: userOf(data.creator) ?? AUTOMATION, text: data.description, createdAt: data.createdAt, url: at };
   const key = `${thread.key}@${data.updatedAt ?? ''}`;
   if (labelled || became('assigneeId') || became('delegateId')) {
     const refused = refusedActor(actor, context);
@@ -141,8 +141,8 @@ const commentData = fields({
   id,
   body: text,
   issue: maybe(childIssue),
-  user: maybe(person),
-  externalUser: maybe(person),
+  user: maybe(user),
+  externalUser: maybe(user),
   botActor: z.unknown().optional(),
   createdAt: moment,
 });
@@ -152,7 +152,7 @@ const comments = reads(fields({ ...about, data: commentData }), ({ action, actor
   if (action === 'remove') return ignored('deleted');
   if (action !== 'create') return ignored('event-not-followed');
   if (data.issue === null) return ignored('event-not-followed', 'comment of no issue');
-  const external = personOf(data.externalUser);
+  const external = userOf(data.externalUser);
   const actor = isBot(data.botActor) ? { ...actorOf(by), kind: 'bot' as const } : external === null ? actorOf(by) : { ...external, foreign: true as const };
   const refused = refusedActor(actor, context, { text: data.body });
   if (refused !== null) return refused;

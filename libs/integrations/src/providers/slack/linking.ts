@@ -5,7 +5,7 @@ import { fields, id, maybe, name } from '../../reading/fields.js';
 
 const USER = 'https://slack.com/user_id';
 const TEAM = 'https://slack.com/team_id';
-const person = fields({ [USER]: id, [TEAM]: id, name: maybe(name) });
+const user = fields({ [USER]: id, [TEAM]: id, name: maybe(name) });
 
 /** Sign in with Slack. */
 export const slackLinking: AccountLinking = {
@@ -16,7 +16,7 @@ export const slackLinking: AccountLinking = {
   }),
   apiUrl: (baseUrl) => `${baseUrl}/api`,
   whoIs: async (api, { workspace }) => {
-    const { body } = await api.call({ method: 'GET', path: '/openid.connect.userInfo', answer: person });
+    const { body } = await api.call({ method: 'GET', path: '/openid.connect.userInfo', answer: user });
     const [userId, team] = [String(body[USER]), String(body[TEAM])];
     // Ids of people are said to be unique within their workspace alone.
     if (workspace !== null && team !== workspace)

@@ -4,7 +4,7 @@ import { Module, UseFilters } from '@nestjs/common';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { io, type Socket } from 'socket.io-client';
 import { FEATURES } from '../../../app.module.js';
-import { ConversationApp, type Person } from '../../../testing/conversation-app.js';
+import { ConversationApp, type User } from '../../../testing/conversation-app.js';
 import { RefusalFilter } from './refusal.filter.js';
 
 /** As a developer would write it who forgets that a handler says who may call it. */
@@ -22,11 +22,11 @@ class ForgetfulModule {}
 
 describe('a message of a socket', () => {
   let app: ConversationApp;
-  let ada: Person;
+  let ada: User;
   const open: Socket[] = [];
   beforeAll(async () => {
     app = await ConversationApp.start({ features: [...FEATURES, ForgetfulModule] });
-    ada = await app.person('Ada');
+    ada = await app.user('Ada');
   });
   afterAll(async () => {
     for (const socket of open) socket.close();

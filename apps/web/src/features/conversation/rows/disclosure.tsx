@@ -4,7 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { useConversation } from '../conversation-context.ts';
 
-/** Opened or closed by the person, else as the row itself begins: a failed command opens by itself when it fails. */
+/** Opened or closed by the user, else as the row itself begins: a failed command opens by itself when it fails. */
 export function useOpen(key: string, startsOpen: boolean): [boolean, () => void] {
   const { openRows } = useConversation();
   const [chosen, setChosen] = useState(openRows.get(key));

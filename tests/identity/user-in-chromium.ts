@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /** A user at a computer of their own: a browser without cookies. */
-export class PersonInChromium {
+export class UserInChromium {
   readonly page: Page;
   private readonly context: BrowserContext;
 
@@ -10,13 +10,13 @@ export class PersonInChromium {
     this.page = page;
   }
 
-  static async at(browser: Browser, url: string): Promise<PersonInChromium> {
+  static async at(browser: Browser, url: string): Promise<UserInChromium> {
     // The company's form may lead to the realm only, by its own policy; that the realm sends browsers on to the app is none of its business.
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     await page.goto(url);
-    return new PersonInChromium(context, page);
+    return new UserInChromium(context, page);
   }
 
   /** Fills in the page's form by the names of its fields, and sends it. */
@@ -25,8 +25,8 @@ export class PersonInChromium {
     await this.page.locator('form [type="submit"]:not([name="cancel"])').first().click();
   }
 
-  async register(person: Readonly<{ username: string; password: string; email: string; firstName: string; lastName: string }>): Promise<void> {
-    const { password, ...profile } = person;
+  async register(user: Readonly<{ username: string; password: string; email: string; firstName: string; lastName: string }>): Promise<void> {
+    const { password, ...profile } = user;
     await this.page.getByRole('link', { name: 'Register' }).click();
     await this.page.locator('input[name="firstName"]').waitFor();
     // A realm that requires a verified address asks for the password only after that.

@@ -15,8 +15,8 @@ const THEMES = [
   { value: 'system', label: 'frame.system', icon: <Monitor aria-hidden /> },
 ] as const;
 
-/** The person: settings, theme and sign-out. */
-export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
+/** The user: settings, theme and sign-out. */
+export function UserMenu({ narrow = false }: { narrow?: boolean }) {
   const t = useTranslations();
   const { me, showKeys } = useSession();
   const [theme, setTheme] = useThemeChoice();

@@ -11,24 +11,24 @@ export const missingForBrowser = (): string | null =>
   findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
 
 /** The issuer's user at a Chromium of this machine, to whom the ingress's names lead where its address is. */
-export class Person {
+export class User {
   readonly page: Page;
   private readonly browser: Browser;
   private readonly account: OpenInstall['issuer']['account'];
 
-  private constructor(browser: Browser, page: Page, account: Person['account']) {
+  private constructor(browser: Browser, page: Page, account: User['account']) {
     this.browser = browser;
     this.page = page;
     this.account = account;
   }
 
-  static async open(install: OpenInstall): Promise<Person> {
+  static async open(install: OpenInstall): Promise<User> {
     const browser = await launchChromium(findChromium() ?? 'chromium', [`--host-resolver-rules=MAP *.test ${install.ingressAddress}`]);
     // This browser does not know the authority; pods do, and check it.
     const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true, reducedMotion: 'reduce' });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    return new Person(browser, page, install.issuer.account);
+    return new User(browser, page, install.issuer.account);
   }
 
   /** @returns what the page was on which the password was asked for. */

@@ -23,7 +23,7 @@ interface Seen {
   readonly asked: Habits<string>;
 }
 
-export interface PersonsWorkOptions {
+export interface UsersWorkOptions {
   /** Writes which grants were used, each how many seconds ago. */
   readonly note: (uses: ReadonlyArray<readonly [id: string, secondsAgo: number]>) => Promise<void>;
   /** The write failed. */
@@ -45,14 +45,14 @@ export interface PersonsWorkOptions {
  * Which way it fails: nothing here delays or ends the traffic that it observes. While the writes fail, a sandbox that
  * is in use may be paused as idle; its workspace is kept, and a message resumes it.
  */
-export class PersonsWork {
+export class UsersWork {
   private readonly seen = new Map<string, Seen>();
   /** Not written yet: when each was used. */
   private readonly pending = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private noting: Promise<void> | null = null;
 
-  constructor(private readonly options: PersonsWorkOptions) {
+  constructor(private readonly options: UsersWorkOptions) {
     this.timer = setInterval(() => void this.tell(), TELL_EVERY_MS);
     this.timer.unref();
   }

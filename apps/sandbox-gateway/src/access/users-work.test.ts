@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@slipway/telemetry';
 import fc from 'fast-check';
 import type { LiveGrant } from './grants.queries.js';
-import { PersonsWork } from './persons-work.js';
+import { UsersWork } from './users-work.js';
 
 const MINUTE = 60_000;
 const logger = createLogger('persons-work-test', 'silent');
@@ -20,7 +20,7 @@ function asked(method: string, url: string, mode = 'cors'): IncomingMessage {
 function harness() {
   const noted: Array<{ id: string; usedAt: number }> = [];
   const world = { now: 0, away: false, failures: 0 };
-  const work = new PersonsWork({
+  const work = new UsersWork({
     note: async (uses) => {
       if (world.away) throw new Error('away');
       for (const [id, secondsAgo] of uses) noted.push({ id, usedAt: Math.round(world.now - secondsAgo * 1_000) });

@@ -15,7 +15,7 @@ import { WebSocket } from 'ws';
 const PATIENCE_MS = 20_000;
 
 /** A viewer of the browser, over a real socket. */
-export class WatchingPerson {
+export class WatchingUser {
   readonly frames: BrowserFrame[] = [];
   readonly states: BrowserState[] = [];
   readonly errors: BrowserPageError[] = [];
@@ -36,10 +36,10 @@ export class WatchingPerson {
     socket.on('error', () => {});
   }
 
-  static async open(url: string, token: string, looks: boolean): Promise<WatchingPerson> {
-    const person = new WatchingPerson(new WebSocket(url, { headers: { 'x-session-api-key': token } }), looks);
-    await until('the connection', () => person.socket.readyState === WebSocket.OPEN, PATIENCE_MS);
-    return person;
+  static async open(url: string, token: string, looks: boolean): Promise<WatchingUser> {
+    const user = new WatchingUser(new WebSocket(url, { headers: { 'x-session-api-key': token } }), looks);
+    await until('the connection', () => user.socket.readyState === WebSocket.OPEN, PATIENCE_MS);
+    return user;
   }
 
   /** Of the last frame; 0 when none has come. */

@@ -1,7 +1,7 @@
 import { GiteaApi } from './gitea-api.js';
 import { GiteaRepository } from './gitea-repository.js';
 
-export interface GiteaUser {
+export interface GiteaAccount {
   readonly id: number;
   readonly login: string;
   readonly email: string;
@@ -23,7 +23,7 @@ export interface NewRepository {
 }
 
 /** A user with an account, acting by a token. */
-export class GiteaPerson {
+export class GiteaUser {
   private readonly api: GiteaApi;
 
   /** @param token that the calls are made with. */
@@ -37,8 +37,8 @@ export class GiteaPerson {
   }
 
   /** With a new token for the account. @param scopes of that token, such as `write:repository` [everything]. @throws GiteaRefusal 401 for a wrong password. */
-  static async signIn(url: string, login: string, password: string, scopes: readonly string[] = ['all']): Promise<GiteaPerson> {
-    return new GiteaPerson(url, login, password, await createToken(url, login, password, `slipway-${Date.now()}`, scopes));
+  static async signIn(url: string, login: string, password: string, scopes: readonly string[] = ['all']): Promise<GiteaUser> {
+    return new GiteaUser(url, login, password, await createToken(url, login, password, `slipway-${Date.now()}`, scopes));
   }
 
   /** As `GiteaApi.call`, with the user's token. */
@@ -46,7 +46,7 @@ export class GiteaPerson {
     return this.api.call(method, path, body);
   }
 
-  self(): Promise<GiteaUser> {
+  self(): Promise<GiteaAccount> {
     return this.call('GET', '/user');
   }
 
@@ -56,9 +56,9 @@ export class GiteaPerson {
   }
 
   /** For admins. @returns the new user, with a token for everything. */
-  async createUser(login: string, password = `${login}-password`): Promise<GiteaPerson> {
+  async createUser(login: string, password = `${login}-password`): Promise<GiteaUser> {
     await this.call('POST', '/admin/users', { username: login, email: `${login}@example.test`, password, must_change_password: false });
-    return GiteaPerson.signIn(this.url, login, password);
+    return GiteaUser.signIn(this.url, login, password);
   }
 
   /** The user owns it. */

@@ -10,7 +10,7 @@ import type { Viewer } from './viewer.js';
 /** From SIGHUP to SIGKILL of what a closed shell still runs. Milliseconds. */
 const KILL_AFTER_MS = 1_000;
 
-export interface PersonShellOptions {
+export interface UserShellOptions {
   readonly id: string;
   readonly title: string;
   readonly cols: number;
@@ -21,7 +21,7 @@ export interface PersonShellOptions {
 }
 
 /** One shell of people in the sandbox: an interactive bash on a pseudo-terminal, which reads their own `~/.bashrc`. */
-export class PersonShell {
+export class UserShell {
   readonly feed: ShellFeed;
   readonly #pty: IPty;
   readonly #input: ShellInput;
@@ -30,7 +30,7 @@ export class PersonShell {
    * @param changed reports that its size changed or that it ended. @throws when the system gives no terminal or no
    * process.
    */
-  constructor({ id, title, cols, rows, cwd, env, allowance }: PersonShellOptions, changed: () => void) {
+  constructor({ id, title, cols, rows, cwd, env, allowance }: UserShellOptions, changed: () => void) {
     const pty = spawn('bash', ['-i'], { name: 'xterm-256color', cols, rows, cwd, env: { ...env }, encoding: null });
     this.#pty = pty;
     this.#input = new ShellInput(pty);

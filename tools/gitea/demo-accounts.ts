@@ -26,7 +26,11 @@ export const isFilled = (home: string): boolean => existsSync(accountsFile(home)
 /** Made at the first start of a folder, and kept in it, readable by its owner only. */
 export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
   const file = accountsFile(server.home);
-  if (isFilled(server.home)) return JSON.parse(await readFile(file, 'utf8')) as DemoAccounts;
+  if (isFilled(server.home)) {
+    const { person, ...stored } = JSON.parse(await readFile(file, 'utf8')) as DemoAccounts & { person?: DemoAccounts['user'] };
+    // Files of before 2026-11-26 say `person`.
+    return person === undefined ? stored : { ...stored, user: person };
+  }
   const password = randomBytes(9).toString('base64url');
   await server.createAdmin(USER, password);
   const user = await GiteaUser.signIn(server.url, USER, password);
